@@ -104,3 +104,11 @@ type Traffic struct {
 	SentMessages, SentBytes uint64
 	RecvMessages, RecvBytes uint64
 }
+
+// Add returns the sum of both counts.
+func (t Traffic) Add(u Traffic) Traffic {
+	return Traffic{
+		SentMessages: t.SentMessages + u.SentMessages, SentBytes: t.SentBytes + u.SentBytes,
+		RecvMessages: t.RecvMessages + u.RecvMessages, RecvBytes: t.RecvBytes + u.RecvBytes,
+	}
+}

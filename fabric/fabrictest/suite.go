@@ -1,0 +1,161 @@
+package fabrictest
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"thundercollective/fabric"
+)
+
+// A Harness makes fabrics of the provider under test.
+type Harness struct {
+	// New returns the fabrics of n ranks in this process. The suite closes them.
+	New func(t testing.TB, n int) []fabric.Fabric
+	// Kill ends a rank without any goodbye, as a crash would. Close if nil.
+	Kill func(f fabric.Fabric)
+	// Large is the size of a message that no provider can buffer whole; 8 MiB
+	// if 0.
+	Large int
+}
+
+// patience bounds every wait of the suite; a provider that needs it is broken.
+const patience = 20 * time.Second
+
+// Run runs the whole suite.
+func Run(t *testing.T, h Harness) {
+	if h.Kill == nil {
+		h.Kill = func(f fabric.Fabric) { f.Close() }
+	}
+	if h.Large == 0 {
+		h.Large = 8 << 20
+	}
+	tests := []struct {
+		name string
+		run  func(*testing.T, Harness)
+	}{
+		{"Identity", testIdentity},
+		{"Sizes", testSizes},
+		{"Order", testOrder},
+		{"FullDuplex", testFullDuplex},
+		{"AllPairs", testAllPairs},
+		{"ChannelsAreIndependent", testChannels},
+		{"TagMismatch", testTagMismatch},
+		{"LengthMismatch", testLengthMismatch},
+		{"FuncError", testFuncError},
+		{"Post", testPost},
+		{"Traffic", testTraffic},
+		{"CancelRecv", testCancelRecv},
+		{"CancelSend", testCancelSend},
+		{"CancelLink", testCancelLink},
+		{"DeathWhileReceiving", testDeathReceiving},
+		{"DeathWhileSending", testDeathSending},
+		{"CloseUnblocks", testCloseUnblocks},
+		{"LinkCloseUnblocks", testLinkCloseUnblocks},
+		{"DeliveredBeforeClose", testDeliveredBeforeClose},
+		{"NoAllocations", testAllocs},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			before := goroutines()
+			tt.run(t, h)
+			checkLeaks(t, before)
+		})
+	}
+}
+
+// start makes n ranks and closes them, in parallel, when the test ends.
+func start(t *testing.T, h Harness, n int) []fabric.Fabric {
+	t.Helper()
+	fs := h.New(t, n)
+	if len(fs) != n {
+		t.Fatalf("New returned %d fabrics, want %d", len(fs), n)
+	}
+	return fs
+}
+
+func closeAll(t *testing.T, fs []fabric.Fabric) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for _, f := range fs {
+		wg.Go(func() {
+			if err := f.Close(); err != nil {
+				t.Errorf("rank %d: close: %v", f.Rank(), err)
+			}
+		})
+	}
+	within(t, "closing all fabrics", wg.Wait)
+}
+
+// pair returns both ends of a link between ranks 0 and 1 of a new fabric.
+func pair(t *testing.T, h Harness, ch fabric.Channel) (fs []fabric.Fabric, a, b fabric.Link) {
+	t.Helper()
+	fs = start(t, h, 2)
+	a, b = join(t, fs[0], fs[1], ch)
+	return fs, a, b
+}
+
+// join opens the link between two ranks from both sides.
+func join(t *testing.T, f, g fabric.Fabric, ch fabric.Channel) (a, b fabric.Link) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var wg sync.WaitGroup
+	wg.Go(func() { a = mustLink(t, ctx, f, g.Rank(), ch) })
+	wg.Go(func() { b = mustLink(t, ctx, g, f.Rank(), ch) })
+	wg.Wait()
+	if a == nil || b == nil {
+		t.FailNow()
+	}
+	return a, b
+}
+
+func mustLink(t *testing.T, ctx context.Context, f fabric.Fabric, peer int, ch fabric.Channel) fabric.Link {
+	l, err := f.Link(ctx, peer, ch)
+	if err != nil {
+		t.Errorf("rank %d: link to %d: %v", f.Rank(), peer, err)
+		return nil
+	}
+	return l
+}
+
+// within fails the test when f takes longer than any working provider could.
+func within(t *testing.T, what string, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); f() }()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		buf := make([]byte, 1<<20)
+		t.Fatalf("%s: still blocked after %v\n%s", what, patience, buf[:runtime.Stack(buf, true)])
+	}
+}
+
+// goroutines counts the goroutines that run project code.
+func goroutines() int {
+	buf := make([]byte, 1<<20)
+	n := 0
+	for g := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+		if strings.Contains(g, "thundercollective/fabric") {
+			n++
+		}
+	}
+	return n
+}
+
+// checkLeaks waits for goroutines that are on their way out and fails on others.
+func checkLeaks(t *testing.T, before int) {
+	t.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	for goroutines() > before {
+		if time.Now().After(deadline) {
+			buf := make([]byte, 1<<20)
+			t.Fatalf("%d goroutines left over\n%s", goroutines()-before, buf[:runtime.Stack(buf, true)])
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
