@@ -1,0 +1,110 @@
+package reduce
+
+// goTable is the implementation in pure Go: the one that defines what is right.
+func goTable() *table {
+	t := &table{name: "go"}
+	t.kernels[F32] = numeric[float32]()
+	t.kernels[F64] = numeric[float64]()
+	t.kernels[F16] = [opEnd]Kernel{Sum: sumF16, Avg: sumF16, Prod: prodF16, Min: minF16, Max: maxF16}
+	t.kernels[BF16] = [opEnd]Kernel{Sum: sumBF16, Avg: sumBF16, Prod: prodBF16, Min: minBF16, Max: maxBF16}
+	t.kernels[I8] = integer[int8]()
+	t.kernels[I16] = integer[int16]()
+	t.kernels[I32] = integer[int32]()
+	t.kernels[I64] = integer[int64]()
+	t.kernels[U8] = integer[uint8]()
+	t.kernels[U16] = integer[uint16]()
+	t.kernels[U32] = integer[uint32]()
+	t.kernels[U64] = integer[uint64]()
+	t.kernels[Bool] = [opEnd]Kernel{
+		Sum: orBool, Max: orBool, Or: orBool,
+		Prod: andBool, Min: andBool, And: andBool,
+		Xor: xorBool,
+	}
+	t.divide = [dtypeEnd]divider{
+		F32: divideFloat[float32], F64: divideFloat[float64], F16: divideF16, BF16: divideBF16,
+		I8: divideSigned[int8], I16: divideSigned[int16], I32: divideSigned[int32], I64: divideSigned[int64],
+		U8: divideUnsigned[uint8], U16: divideUnsigned[uint16], U32: divideUnsigned[uint32], U64: divideUnsigned[uint64],
+	}
+	return t
+}
+
+type float interface{ float32 | float64 }
+
+type signed interface{ int8 | int16 | int32 | int64 }
+
+type unsigned interface {
+	uint8 | uint16 | uint32 | uint64
+}
+
+type number interface{ float | signed | unsigned }
+
+func numeric[T number]() [opEnd]Kernel {
+	return [opEnd]Kernel{Sum: sum[T], Avg: sum[T], Prod: prod[T], Min: least[T], Max: greatest[T]}
+}
+
+func integer[T signed | unsigned]() [opEnd]Kernel {
+	k := numeric[T]()
+	k[And], k[Or], k[Xor] = andBits, orBits, xorBits
+	return k
+}
+
+// operands views the three buffers as elements. All are cut to the length of
+// dst, which lets the compiler drop the bounds checks in the loops below.
+func operands[T any](dst, a, b []byte) (d, x, y []T) {
+	d = view[T](dst)
+	return d, view[T](a)[:len(d)], view[T](b)[:len(d)]
+}
+
+func sum[T number](dst, a, b []byte) {
+	d, x, y := operands[T](dst, a, b)
+	for i := range d {
+		d[i] = x[i] + y[i]
+	}
+}
+
+func prod[T number](dst, a, b []byte) {
+	d, x, y := operands[T](dst, a, b)
+	for i := range d {
+		d[i] = x[i] * y[i]
+	}
+}
+
+func least[T number](dst, a, b []byte) {
+	d, x, y := operands[T](dst, a, b)
+	for i := range d {
+		d[i] = min(x[i], y[i])
+	}
+}
+
+func greatest[T number](dst, a, b []byte) {
+	d, x, y := operands[T](dst, a, b)
+	for i := range d {
+		d[i] = max(x[i], y[i])
+	}
+}
+
+func divideFloat[T float](dst, src []byte, n int) {
+	d := view[T](dst)
+	s, by := view[T](src)[:len(d)], T(n)
+	for i := range d {
+		d[i] = s[i] / by
+	}
+}
+
+// The integers are divided as 64-bit numbers because n need not fit in T.
+
+func divideSigned[T signed](dst, src []byte, n int) {
+	d := view[T](dst)
+	s, by := view[T](src)[:len(d)], int64(n)
+	for i := range d {
+		d[i] = T(int64(s[i]) / by)
+	}
+}
+
+func divideUnsigned[T unsigned](dst, src []byte, n int) {
+	d := view[T](dst)
+	s, by := view[T](src)[:len(d)], uint64(n)
+	for i := range d {
+		d[i] = T(uint64(s[i]) / by)
+	}
+}
