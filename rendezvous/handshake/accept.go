@@ -1,0 +1,94 @@
+package handshake
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+)
+
+// Accept performs the acceptor's part on conn. The caller sets the deadline of
+// conn beforehand, and closes conn if Accept fails.
+//
+// Once the dialer has proved to know the token, Accept asks admit whether to take
+// it. An error of admit is reported to the dialer (with the code and text of a
+// *RejectedError, else as Other) and returned wrapped. admit has to check at least
+// Purpose and To, for the dialer believes an ok to come from the rank it wanted.
+//
+// If Accept fails after admit said yes, the dialer does not count as connected:
+// what admit has reserved is to be given back.
+//
+// The other errors are an *AuthError if the dialer does not know the token or says
+// that this end does not, a *ProtocolError if it is not a thunder rank of this
+// version, and otherwise one that wraps that of conn.
+func Accept(conn net.Conn, token []byte, admit func(Hello) error) (Hello, error) {
+	addr := conn.RemoteAddr().String()
+	var hello helloWire
+	if err := readHead(conn, hello[:headSize]); err != nil {
+		return Hello{}, openingError(err, addr, "waiting for its hello")
+	}
+	if _, err := io.ReadFull(conn, hello[headSize:]); err != nil {
+		return Hello{}, openingError(err, addr, "reading its hello")
+	}
+	h, perr := parseHello(&hello)
+	if perr != nil {
+		if perr.Version != 0 {
+			// The head of an empty challenge tells the dialer our version.
+			w := encodeChallenge(nonce{}, macSum{})
+			_, _ = conn.Write(w[:])
+		}
+		return Hello{}, perr.at(addr)
+	}
+
+	ns := newNonce()
+	challenge := encodeChallenge(ns, mac(token, labelServer, &hello, &ns, nil))
+	if _, err := conn.Write(challenge[:]); err != nil {
+		return Hello{}, fmt.Errorf("handshake with %s: sending challenge: %w", addr, err)
+	}
+
+	var pw proofWire
+	if _, err := io.ReadFull(conn, pw[:]); err != nil {
+		return Hello{}, fmt.Errorf("handshake with %s: waiting for its proof: %w", addr, err)
+	}
+	client, refused, perr := parseProof(&pw)
+	switch want := mac(token, labelClient, &hello, &ns, nil); {
+	case perr != nil:
+		return Hello{}, perr.at(addr)
+	case refused:
+		return Hello{}, &AuthError{Rank: claimed(h), Addr: addr, Reason: "it refused the proof of this end"}
+	case !want.equal(&client):
+		_ = sendVerdict(conn, token, &hello, &ns, codeAuth, "")
+		return Hello{}, &AuthError{Rank: claimed(h), Addr: addr, Reason: "its proof is wrong"}
+	}
+
+	if err := admit(h); err != nil {
+		code, text := Other, err.Error()
+		// A code that means something else on the wire must not leave as a refusal.
+		if rej, ok := errors.AsType[*RejectedError](err); ok && rej.Code >= WrongSize && rej.Code <= Other {
+			code, text = rej.Code, rej.Text
+		}
+		_ = sendVerdict(conn, token, &hello, &ns, code, text)
+		return Hello{}, fmt.Errorf("turned away rank %d at %s: %w", h.From, addr, err)
+	}
+	if err := sendVerdict(conn, token, &hello, &ns, codeOK, ""); err != nil {
+		return Hello{}, fmt.Errorf("handshake with %s: sending verdict: %w", addr, err)
+	}
+	return h, nil
+}
+
+func sendVerdict(conn net.Conn, token []byte, hello *helloWire, ns *nonce, c Code, text string) error {
+	w := encodeVerdict(c, text)
+	m := mac(token, labelVerdict, hello, ns, w[:verdictBody])
+	copy(w[verdictBody:], m[:])
+	_, err := conn.Write(w[:])
+	return err
+}
+
+// claimed is the rank that an unproved hello names, if it can be one at all.
+func claimed(h Hello) int {
+	if h.From >= h.Size || h.From > math.MaxInt32 {
+		return -1
+	}
+	return int(h.From)
+}

@@ -1,0 +1,121 @@
+package handshake
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Version is the version of the protocol that this package speaks. Ranks of
+// different versions refuse each other.
+const Version = 1
+
+// magic opens the first message of either end. Its first byte is no ASCII, so no
+// text protocol gets past the first byte.
+const magic = "\xf4thunder"
+
+const (
+	nonceSize = 32
+	macSize   = 32
+	headSize  = len(magic) + 4 // magic, version, kind, purpose
+	helloSize = 68
+)
+
+// Purposes of a connection.
+const (
+	PurposeLink uint8 = 1 // a stream of a link between two ranks
+	PurposeJoin uint8 = 2 // a rank that joins at the coordinator
+)
+
+// A Hello says what a dialer wants. All of it is covered by the MACs, but nothing
+// in it may be trusted before Accept has called admit with it.
+type Hello struct {
+	Purpose    uint8
+	Generation uint32 // of the job; ranks of an earlier one are strays
+	From       uint32 // rank of the dialer
+	To         uint32 // rank of the acceptor
+	Size       uint32 // number of ranks, as the dialer believes
+	Channel    uint32 // which conversation (PurposeLink)
+	Stream     uint16 // which of the streams of the link (PurposeLink)
+	Streams    uint16 // how many streams the dialer opens (PurposeLink)
+}
+
+type (
+	nonce     [nonceSize]byte
+	helloWire [helloSize]byte
+)
+
+// Kinds of message. They keep a message from being taken for another one, as when
+// a connection leads back to its own dialer.
+const (
+	kindHello uint8 = 1 + iota
+	kindChallenge
+	kindProof
+	kindRefusal
+	kindVerdict
+)
+
+func encodeHello(h Hello, n nonce) helloWire {
+	var w helloWire
+	putHead(w[:], kindHello, h.Purpose)
+	be := binary.BigEndian
+	be.PutUint32(w[12:], h.Generation)
+	be.PutUint32(w[16:], h.From)
+	be.PutUint32(w[20:], h.To)
+	be.PutUint32(w[24:], h.Size)
+	be.PutUint32(w[28:], h.Channel)
+	be.PutUint16(w[32:], h.Stream)
+	be.PutUint16(w[34:], h.Streams)
+	copy(w[36:], n[:])
+	return w
+}
+
+// parseHello is the inverse of encodeHello. Its errors have no address yet.
+func parseHello(w *helloWire) (Hello, *ProtocolError) {
+	if err := checkHead(w[:], kindHello); err != nil {
+		return Hello{}, err
+	}
+	be := binary.BigEndian
+	h := Hello{
+		Purpose:    w[11],
+		Generation: be.Uint32(w[12:]),
+		From:       be.Uint32(w[16:]),
+		To:         be.Uint32(w[20:]),
+		Size:       be.Uint32(w[24:]),
+		Channel:    be.Uint32(w[28:]),
+		Stream:     be.Uint16(w[32:]),
+		Streams:    be.Uint16(w[34:]),
+	}
+	if h.Purpose != PurposeLink && h.Purpose != PurposeJoin {
+		return Hello{}, &ProtocolError{Reason: fmt.Sprintf("asks for the unknown purpose %d", h.Purpose)}
+	}
+	return h, nil
+}
+
+func putHead(b []byte, kind, purpose uint8) {
+	copy(b, magic)
+	binary.BigEndian.PutUint16(b[8:], Version)
+	b[10] = kind
+	b[11] = purpose
+}
+
+// checkHead judges the first headSize bytes of a peer.
+func checkHead(b []byte, kind uint8) *ProtocolError {
+	if string(b[:len(magic)]) != magic {
+		return strangerError(b[:headSize])
+	}
+	if v := binary.BigEndian.Uint16(b[8:]); v != Version {
+		return &ProtocolError{
+			Version: v,
+			Reason: fmt.Sprintf("speaks version %d of the thunder protocol, this end version %d; "+
+				"run the same release on all ranks", v, Version),
+		}
+	}
+	switch got := b[10]; {
+	case got == kind:
+		return nil
+	case got == kindHello:
+		return &ProtocolError{Reason: "is a dialer itself: the connection leads back, nothing listens there"}
+	default:
+		return &ProtocolError{Reason: fmt.Sprintf("opened with message kind %d instead of %d", got, kind)}
+	}
+}
