@@ -1,0 +1,24 @@
+package local
+
+import (
+	"bytes"
+
+	"golang.org/x/sys/unix"
+)
+
+// marked returns the processes whose environment has the entry mark. Those of
+// other users cannot be read, and are not ours.
+func marked(mark string) []int {
+	procs, err := unix.SysctlKinfoProcSlice("kern.proc.uid", unix.Getuid())
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, p := range procs {
+		pid := int(p.Proc.P_pid)
+		if args, err := unix.SysctlRaw("kern.procargs2", pid); err == nil && bytes.Contains(args, []byte(mark)) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}

@@ -1,0 +1,188 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Bounds on what no signal can hurry: how long Run waits for ranks it killed,
+// for other processes it killed, and for output whose pipe somebody outside the
+// job holds open.
+const (
+	stuckAfter = 5 * time.Second
+	drainLimit = 1 * time.Second
+	pollEvery  = 10 * time.Millisecond
+)
+
+// A phase is how far the end of a job has come. It only goes forward.
+type phase int
+
+const (
+	running     phase = iota
+	lingering         // a rank failed, the others may end by themselves
+	terminating       // SIGTERM was sent
+	killing           // SIGKILL was sent
+	stuck             // and did not help
+)
+
+func (j *job) enter(p phase) {
+	if p <= j.phase {
+		return
+	}
+	j.phase = p
+	switch p {
+	case lingering:
+		j.step = time.After(j.cfg.Linger)
+	case terminating:
+		j.signal(syscall.SIGTERM)
+		j.step = time.After(j.cfg.Grace)
+	case killing:
+		j.signal(syscall.SIGKILL)
+		j.step = time.After(stuckAfter)
+	case stuck:
+		j.cause = j.stuckRanks()
+	}
+}
+
+// supervise returns when nothing is left of any rank's group, or when what is
+// left cannot be killed.
+func (j *job) supervise(ctx context.Context) {
+	done, now := ctx.Done(), j.cfg.Now
+	for j.phase < stuck {
+		// The kernel tells of a rank's end, but not of the end of its group.
+		var poll <-chan time.Time
+		if j.alive == 0 {
+			if j.allGone() {
+				return
+			}
+			j.enter(terminating)
+			poll = time.After(pollEvery)
+		}
+		select {
+		case r := <-j.exits:
+			if j.reaped(r) {
+				j.enter(lingering)
+			}
+		case <-done:
+			done = nil
+			j.interrupted(context.Cause(ctx))
+			j.enter(terminating)
+		case <-now:
+			now = nil
+			j.interrupted(context.Canceled)
+			j.enter(killing)
+		case <-j.step:
+			j.enter(j.phase + 1)
+		case <-poll:
+		}
+	}
+}
+
+// interrupted notes why the job ends, unless a rank has failed by itself before.
+func (j *job) interrupted(cause error) {
+	if j.first == nil && j.cause == nil {
+		j.cause = cause
+	}
+}
+
+// reaped takes note of a rank's end and reports whether it failed.
+func (j *job) reaped(r *rank) (failed bool) {
+	r.exited = true
+	j.alive--
+	r.closeStdin()
+	if r.checkGone() {
+		j.watcher.forget(r.group())
+	}
+	j.mu.Lock()
+	e := r.result()
+	j.mu.Unlock()
+	// What dies after we began to signal says nothing about who was at fault.
+	if e != nil && j.first == nil && j.cause == nil {
+		j.first = e
+	}
+	if j.cfg.Exited != nil {
+		j.cfg.Exited(r.index, e)
+	}
+	return e != nil
+}
+
+func (j *job) signal(sig syscall.Signal) {
+	for _, r := range j.ranks {
+		r.signal(sig)
+		if sig != syscall.SIGKILL {
+			r.signal(syscall.SIGCONT) // a stopped process would not hear it
+		}
+	}
+}
+
+func (j *job) allGone() bool {
+	gone := true
+	for _, r := range j.ranks {
+		gone = r.checkGone() && gone
+	}
+	return gone
+}
+
+// stuckRanks is nil when only background processes are left: they were killed,
+// and where nobody reaps orphans they stay visible for ever.
+func (j *job) stuckRanks() error {
+	var pids []int
+	for _, r := range j.ranks {
+		if !r.exited {
+			pids = append(pids, r.cmd.Process.Pid)
+		}
+	}
+	if len(pids) == 0 {
+		return j.cause
+	}
+	return &StuckError{PIDs: pids}
+}
+
+// finish ends what left its rank's group, and delivers the rest of the output.
+func (j *job) finish() error {
+	sweep(j.mark)
+	for _, r := range j.ranks {
+		j.watcher.forget(r.group())
+	}
+	drained := make(chan struct{})
+	go func() {
+		j.out.Wait()
+		close(drained)
+	}()
+	select {
+	case <-drained:
+	case <-time.After(drainLimit):
+	}
+	var errs []error
+	for _, r := range j.ranks {
+		r.closeStdin()
+		r.closePipes()
+	}
+	<-drained
+	j.in.Wait()
+	for _, r := range j.ranks {
+		for _, l := range r.lines {
+			errs = append(errs, l.err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// sweep kills the processes that carry mark in their environment, until there
+// are none: one may fork while we look.
+func sweep(mark string) {
+	for deadline := time.Now().Add(drainLimit); time.Now().Before(deadline); time.Sleep(pollEvery) {
+		pids := marked(mark)
+		for _, pid := range pids {
+			if pid != os.Getpid() {
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		if len(pids) == 0 {
+			return
+		}
+	}
+}

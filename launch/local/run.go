@@ -1,0 +1,108 @@
+package local
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Run starts the ranks and returns when all of them, and all they started, are
+// gone: nil when every rank succeeded; *ExitError for the first that failed;
+// *StartError when one could not be started; the context's cause when it ended
+// first; *StuckError when a process survives SIGKILL.
+func Run(ctx context.Context, cfg Config) error {
+	if err := cfg.validate(); err != nil {
+		return err
+	}
+	// The parent-death signal of a rank follows the thread that started it, so
+	// that thread lives for as long as the ranks do.
+	result := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		result <- run(ctx, &cfg)
+	}()
+	return <-result
+}
+
+// A job is the state of one Run. Only Run's goroutine touches it.
+type job struct {
+	cfg     *Config
+	mark    string // the entry of the environment that all our processes carry
+	ranks   []*rank
+	watcher *watcher
+	exits   chan *rank // reaped ranks, in the order they died
+	alive   int        // started and not yet reaped
+
+	mu  sync.Mutex // guards the destinations of output, and the tails
+	in  sync.WaitGroup
+	out sync.WaitGroup
+
+	phase phase
+	step  <-chan time.Time // when the next phase begins; nil while running
+
+	first *ExitError // who failed first
+	cause error      // why we ended the job before any rank failed
+}
+
+func run(ctx context.Context, cfg *Config) error {
+	j := &job{cfg: cfg, mark: "THUNDER_LAUNCH_ID=" + rand.Text(), exits: make(chan *rank, cfg.Ranks)}
+	if _, err := exec.LookPath(cfg.Argv[0]); err != nil && !errors.Is(err, exec.ErrDot) {
+		return &StartError{Prog: cfg.Argv[0], Err: err}
+	}
+	w, err := startWatcher(cfg.Grace)
+	if err != nil {
+		return err
+	}
+	j.watcher = w
+	defer w.close()
+
+	if err := j.start(); err != nil {
+		j.enter(killing)
+		j.supervise(context.Background())
+		j.finish()
+		return err
+	}
+	j.supervise(ctx)
+	err = j.finish()
+	switch {
+	case j.first != nil:
+		j.first.Tail = j.ranks[j.first.Rank].tail.lines // it is complete now
+		return j.first
+	case j.cause != nil:
+		return j.cause
+	}
+	return err
+}
+
+// start starts every rank, and the one goroutine that waits for them.
+func (j *job) start() error {
+	w, err := newWaiter(j.cfg.Ranks)
+	if err != nil {
+		return fmt.Errorf("launch: wait for ranks: %w", err)
+	}
+	for i := range j.cfg.Ranks {
+		r := newRank(j.cfg, i, j.mark, &j.mu)
+		w.prepare(r)
+		if err = r.start(); err != nil {
+			r.closeStdin()
+			err = &StartError{Rank: i, Prog: j.cfg.Argv[0], Err: err}
+			break
+		}
+		w.started(r)
+		j.watcher.watch(r.group())
+		r.pump(&j.in, &j.out)
+		j.ranks = append(j.ranks, r)
+		j.alive++
+		if j.cfg.Started != nil {
+			j.cfg.Started(i, r.cmd.Process.Pid)
+		}
+	}
+	go w.wait(j.ranks, j.exits)
+	return err
+}
