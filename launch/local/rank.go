@@ -127,7 +127,7 @@ func (r *rank) signal(sig syscall.Signal) {
 // checkGone reports whether nothing of the group is left.
 func (r *rank) checkGone() bool {
 	if !r.gone && r.exited {
-		r.gone = errors.Is(syscall.Kill(-r.group(), 0), syscall.ESRCH)
+		r.gone = !groupAlive(r.group())
 	}
 	return r.gone
 }

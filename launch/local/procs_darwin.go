@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,3 +23,7 @@ func marked(mark string) []int {
 	}
 	return pids
 }
+
+// groupAlive reports whether a process of the group can still run. The kernel
+// does not signal members that are dead and not collected yet.
+func groupAlive(group int) bool { return syscall.Kill(-group, 0) == nil }
