@@ -1,0 +1,67 @@
+package tcp
+
+import (
+	"fmt"
+	"log/slog"
+	"runtime"
+	"time"
+)
+
+// MaxStreams bounds the connections of one link.
+const MaxStreams = 64
+
+// DefaultStreams is the number of connections to each peer when Config does not say.
+const DefaultStreams = 4
+
+// A Config describes one rank of a job.
+type Config struct {
+	Rank       int
+	Generation uint32
+	// Peers holds the addresses (host:port) of every rank, this one included.
+	// Several addresses of a rank are several ways to it: streams are spread
+	// over them.
+	Peers [][]string
+	// Token is the secret that peers must know; empty for none.
+	Token []byte
+	// Streams is the number of connections to each peer; DefaultStreams if 0.
+	Streams int
+	// Spin is how long a receiver polls before it parks. It must be 0 when
+	// more ranks than cores share the machine.
+	Spin time.Duration
+	// HandshakeTimeout bounds how long a connection may take to prove itself;
+	// 5 s if 0.
+	HandshakeTimeout time.Duration
+	// Logger is told about refused connections; nothing is logged if nil.
+	Logger *slog.Logger
+}
+
+// withDefaults returns the configuration completed, or what is wrong with it.
+func (c Config) withDefaults() (Config, error) {
+	n := len(c.Peers)
+	switch {
+	case n == 0:
+		return c, fmt.Errorf("tcp: no ranks")
+	case c.Rank < 0 || c.Rank >= n:
+		return c, fmt.Errorf("tcp: rank %d is not in 0..%d", c.Rank, n-1)
+	case c.Streams < 0 || c.Streams > MaxStreams:
+		return c, fmt.Errorf("tcp: %d streams: choose 1 to %d", c.Streams, MaxStreams)
+	}
+	for r, addrs := range c.Peers {
+		if len(addrs) == 0 && r != c.Rank {
+			return c, fmt.Errorf("tcp: rank %d has no address", r)
+		}
+	}
+	if c.Streams == 0 {
+		c.Streams = DefaultStreams
+	}
+	if c.HandshakeTimeout == 0 {
+		c.HandshakeTimeout = 5 * time.Second
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if runtime.GOMAXPROCS(0) == 1 {
+		c.Spin = 0 // the peer, or our own sender, may need the only processor
+	}
+	return c, nil
+}

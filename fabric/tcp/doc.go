@@ -1,0 +1,24 @@
+// Package tcp is the fabric over TCP sockets.
+//
+// A link to a peer is a handful of connections, its streams, opened on first use:
+// the higher rank dials, the lower one accepts, and both prove that they know the
+// job's token before anything else is said (package rendezvous/handshake).
+//
+// A message is a 40-byte header (tag, length) and its payload, written in one
+// vectored call on stream 0 and read with one, straight into the receiver's
+// buffer. From StripeMin bytes on, the payload is cut into one part per stream and
+// the parts move side by side, each by a goroutine that the stream keeps for it.
+// RecvFunc reads through a staging buffer of at most stageSize a stream, so that a
+// reduction finds its operand in the cache and memory use does not grow with the
+// message.
+//
+// There is no reader goroutine: whoever calls Recv reads the socket itself, first
+// spinning for a moment when there are cores to spare, then parked in the runtime's
+// poller. A small message therefore crosses with one system call on either side
+// and no goroutine switch.
+//
+// What strangers can do at the listening port is limited: a bounded number of
+// connections may be in the handshake at once, each for a bounded time, with
+// messages of fixed size. Lengths in frames are compared with what the receiver
+// expects and never used to allocate.
+package tcp

@@ -1,0 +1,153 @@
+package tcp
+
+import (
+	"io"
+	"net"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// A stream is one connection of a link. Reading and writing are independent; each
+// has one user at a time.
+type stream struct {
+	conn *net.TCPConn
+	raw  syscall.RawConn
+	in   half
+	out  half
+	spin spinner
+	// stage is where RecvFunc's pieces are read to; made on first use.
+	stage []byte
+}
+
+// A socketError came from the socket, not from a callback or a check.
+type socketError struct{ err error }
+
+func (e *socketError) Error() string { return e.err.Error() }
+func (e *socketError) Unwrap() error { return e.err }
+
+// half is the state of one direction. It lives here, with its callback, so that a
+// transfer allocates nothing.
+type half struct {
+	vec     vector
+	total   int // bytes wanted by the call
+	n       int // bytes moved by it
+	err     error
+	block   bool // park when the socket is not ready
+	stopped atomic.Bool
+	try     func(fd uintptr) bool
+}
+
+func newStream(c *net.TCPConn, spin time.Duration) (*stream, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	s := &stream{conn: c, raw: raw, spin: spinner{max: spin, budget: spin}}
+	s.in.try, s.out.try = s.tryRead, s.tryWrite
+	return s, nil
+}
+
+// read fills a then b as far as the socket has something, at least one byte,
+// waiting for that.
+func (s *stream) read(a, b []byte) (int, error) {
+	h := &s.in
+	h.total = h.vec.set(a, b)
+	if h.total == 0 {
+		return 0, nil
+	}
+	s.spin.next()
+	err := s.raw.Read(h.try)
+	if err == nil {
+		err = h.err
+	}
+	if err == nil && h.n == 0 {
+		err = io.EOF
+	}
+	if err != nil {
+		return 0, &socketError{err}
+	}
+	return h.n, nil
+}
+
+// tryRead is called by the runtime's poller, at once and whenever the socket may
+// have become readable.
+func (s *stream) tryRead(fd uintptr) bool {
+	h := &s.in
+	var since time.Time
+	for {
+		h.n, h.err = h.vec.readv(fd, h.total)
+		if h.err != syscall.EAGAIN {
+			if !since.IsZero() {
+				s.spin.won()
+			}
+			return true
+		}
+		switch {
+		case s.spin.budget == 0 || h.stopped.Load():
+			return false
+		case since.IsZero():
+			since = time.Now()
+		case time.Since(since) > s.spin.budget:
+			s.spin.lost()
+			return false
+		}
+	}
+}
+
+// write sends a then b as far as the socket takes it. With block it waits until at
+// least one byte went; without, n may be 0.
+func (s *stream) write(a, b []byte, block bool) (int, error) {
+	h := &s.out
+	h.total, h.block = h.vec.set(a, b), block
+	err := s.raw.Write(h.try)
+	if err == nil {
+		err = h.err
+	}
+	if err != nil {
+		return 0, &socketError{err}
+	}
+	return h.n, nil
+}
+
+func (s *stream) tryWrite(fd uintptr) bool {
+	h := &s.out
+	h.n, h.err = h.vec.writev(fd, h.total)
+	if h.err == syscall.EAGAIN {
+		h.n, h.err = 0, nil
+		return !h.block
+	}
+	return true
+}
+
+// writeAll sends both buffers, waiting as long as it takes.
+func (s *stream) writeAll(a, b []byte) error {
+	for len(a)+len(b) > 0 {
+		n, err := s.write(a, b, true)
+		if err != nil {
+			return err
+		}
+		a, b = advance(a, b, n)
+	}
+	return nil
+}
+
+// readAll fills both buffers.
+func (s *stream) readAll(a, b []byte) error {
+	for len(a)+len(b) > 0 {
+		n, err := s.read(a, b)
+		if err != nil {
+			return err
+		}
+		a, b = advance(a, b, n)
+	}
+	return nil
+}
+
+// advance drops the first n bytes of a then b.
+func advance(a, b []byte, n int) ([]byte, []byte) {
+	if n < len(a) {
+		return a[n:], b
+	}
+	return nil, b[n-len(a):]
+}
