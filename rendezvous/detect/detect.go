@@ -1,0 +1,140 @@
+package detect
+
+import (
+	"fmt"
+	"hash/fnv"
+	"net"
+	"os"
+	"strconv"
+)
+
+// DefaultPort is where rank 0 is met when it has a network of its own, as a pod
+// has.
+const DefaultPort = 21000
+
+// Derived ports lie in [portBase, portBase+portCount).
+const (
+	portBase  = 21001
+	portCount = 8000
+)
+
+// A Job is what a launcher says about this process.
+type Job struct {
+	Launcher    string // who started us: "torchrun", "mpirun", "srun", "mlx.launch", "kubernetes"
+	Rank        int
+	Size        int
+	LocalRank   int    // among the ranks on this machine; 0 where the launcher does not say
+	Coordinator string // host:port where rank 0 is to listen and the others meet it; "" with Hostfile
+	Hostfile    string // the addresses of all ranks, in MLX's form; "" with Coordinator
+	Token       []byte // a secret that only the ranks of this job know; nil where there is none
+	Generation  uint32 // counts restarts
+}
+
+// A Source is where Detect looks.
+type Source struct {
+	Getenv   func(string) string
+	Hostname func() (string, error)
+	ReadFile func(string) ([]byte, error)
+	Getppid  func() int
+}
+
+// System is the process's real surroundings.
+func System() Source {
+	return Source{Getenv: os.Getenv, Hostname: os.Hostname, ReadFile: os.ReadFile, Getppid: os.Getppid}
+}
+
+// An Error says that a launcher was recognised, but that what it said makes no
+// sense.
+type Error struct {
+	Launcher string
+	Variable string
+	Value    string
+	Reason   string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("started by %s, but %s=%q: %s", e.Launcher, e.Variable, e.Value, e.Reason)
+}
+
+// Detect returns the job that this process is a rank of; ok is false when no
+// launcher is recognised.
+func Detect(s Source) (job Job, ok bool, err error) {
+	for _, l := range []struct {
+		name  string
+		sign  string // the variable that gives it away
+		parse func(*reader) Job
+	}{
+		{"torchrun", "MASTER_PORT", torchrun},
+		{"mpirun", "OMPI_COMM_WORLD_RANK", openMPI},
+		{"mpirun", "PMI_RANK", hydra},
+		{"srun", "SLURM_STEP_ID", srun},
+		{"mlx.launch", "MLX_RANK", mlxLaunch},
+		{"kubernetes", "KUBERNETES_SERVICE_HOST", kubernetes},
+	} {
+		if s.Getenv(l.sign) == "" {
+			continue
+		}
+		r := &reader{Source: s, launcher: l.name}
+		job := l.parse(r)
+		if r.absent {
+			continue
+		}
+		if r.err == nil && (job.Rank < 0 || job.Rank >= job.Size) {
+			r.fail(l.sign, s.Getenv(l.sign), fmt.Sprintf("rank %d of %d ranks", job.Rank, job.Size))
+		}
+		if r.err != nil {
+			return Job{}, false, r.err
+		}
+		job.Launcher = l.name
+		return job, true, nil
+	}
+	return Job{}, false, nil
+}
+
+// A reader takes variables for one launcher. It keeps the first error, and
+// whether something is missing without which this is not that launcher.
+type reader struct {
+	Source
+	launcher string
+	absent   bool
+	err      error
+}
+
+func (r *reader) fail(name, value, reason string) {
+	if r.err == nil {
+		r.err = &Error{Launcher: r.launcher, Variable: name, Value: value, Reason: reason}
+	}
+}
+
+// required is a variable without which this is not the launcher.
+func (r *reader) required(name string) string {
+	v := r.Getenv(name)
+	if v == "" {
+		r.absent = true
+	}
+	return v
+}
+
+// count is a required number.
+func (r *reader) count(name string) int { return r.number(name, r.required(name)) }
+
+// optional is a number that is 0 where it is not set.
+func (r *reader) optional(name string) int { return r.number(name, r.Getenv(name)) }
+
+func (r *reader) number(name, v string) int {
+	if v == "" {
+		return 0
+	}
+	n, err := strconv.ParseUint(v, 10, 31)
+	if err != nil {
+		r.fail(name, v, "not a number of ranks")
+	}
+	return int(n)
+}
+
+// met is the address of a coordinator on host whose port follows from seed.
+func met(host string, seed ...any) string {
+	h := fnv.New32a()
+	fmt.Fprint(h, seed...)
+	return net.JoinHostPort(host, strconv.Itoa(portBase+int(h.Sum32()%portCount)))
+}
