@@ -2,6 +2,7 @@ package fabrictest
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 )
 
@@ -28,7 +29,8 @@ func pingPongAllocs(t *testing.T, h Harness, n int) float64 {
 		}
 	}()
 	buf := make([]byte, n)
-	sink := func(off int, p []byte) error { buf[0] ^= p[0]; return nil }
+	var seen atomic.Int64 // pieces may come from several goroutines
+	sink := func(off int, p []byte) error { seen.Add(int64(len(p))); return nil }
 	step := func() {
 		if err := a.Send(ctx, tag, buf); err != nil {
 			t.Fatal(err)
