@@ -1,0 +1,38 @@
+#!/bin/sh
+# Installs what the privileged and the visual tests need, on Debian and Ubuntu.
+# Idempotent: apt-get runs only when something is missing. Without root it says
+# what it would install and leaves the tests to skip, loudly.
+#
+#   command        package         for
+#   ip             iproute2        network namespaces (setup, netns tests)
+#   ping           iputils-ping    proof that an applied setup carries packets
+#   chromium       chromium        the SVG and HTML tests look at rendered pages
+set -eu
+
+missing=
+need() { # need COMMAND PACKAGE
+	if ! command -v "$1" >/dev/null 2>&1; then
+		missing="$missing $2"
+	fi
+}
+
+need ip iproute2
+need ping iputils-ping
+need chromium chromium
+
+if [ -z "$missing" ]; then
+	echo "test dependencies: all present"
+	exit 0
+fi
+if ! command -v apt-get >/dev/null 2>&1; then
+	echo "test dependencies missing:$missing (no apt-get here; the tests that need them will skip)" >&2
+	exit 0
+fi
+if [ "$(id -u)" -ne 0 ]; then
+	echo "test dependencies missing:$missing (not root; the tests that need them will skip)" >&2
+	exit 0
+fi
+apt-get update -qq
+# shellcheck disable=SC2086 # a list of package names
+DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing fonts-dejavu-core >/dev/null
+echo "test dependencies installed:$missing"

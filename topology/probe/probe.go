@@ -1,0 +1,91 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// stepTimeout bounds one step of a probe, so that one hanging command costs its
+// own answer and not the report.
+const stepTimeout = 2500 * time.Millisecond
+
+// Probe reads a machine. It always returns a report; what could not be read is
+// in its Problems.
+func Probe(ctx context.Context, src Source) *Machine {
+	p := &prober{ctx: ctx, src: src, m: &Machine{Schema: SchemaVersion, OS: OS{Kind: src.OS()}}}
+	switch src.OS() {
+	case "linux":
+		p.linux()
+	case "darwin":
+		p.darwin()
+	default:
+		p.problem("this operating system", fmt.Errorf("no probes for %q", src.OS()))
+	}
+	p.m.join()
+	return p.m
+}
+
+// A prober runs steps at the same time. Each step owns the fields it sets.
+type prober struct {
+	ctx context.Context
+	src Source
+	m   *Machine
+	wg  sync.WaitGroup
+
+	mu       sync.Mutex
+	problems []Problem
+}
+
+// step runs f with a deadline of its own. A panic in it would be a parser's bug;
+// it is reported like anything else that cannot be read.
+func (p *prober) step(what string, f func(ctx context.Context) error) {
+	p.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(p.ctx, stepTimeout)
+		defer cancel()
+		defer func() {
+			if r := recover(); r != nil {
+				p.problem(what, fmt.Errorf("unexpected content (%v)", r))
+			}
+		}()
+		if err := f(ctx); err != nil && !absent(err) {
+			p.problem(what, err)
+		}
+	})
+}
+
+// command runs a command in a step of its own and hands its output to use.
+func (p *prober) command(use func(b []byte) error, name string, args ...string) {
+	what := strings.Join(append([]string{name}, args...), " ")
+	p.step(what, func(ctx context.Context) error {
+		b, err := p.src.Run(ctx, name, args...)
+		if err != nil {
+			return err
+		}
+		return use(b)
+	})
+}
+
+func (p *prober) problem(what string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	// Joined errors are several things that could not be read.
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		for _, e := range joined.Unwrap() {
+			p.problems = append(p.problems, Problem{What: what, Why: e.Error()})
+		}
+		return
+	}
+	p.problems = append(p.problems, Problem{What: what, Why: err.Error()})
+}
+
+// wait ends the concurrent part: after it, the report belongs to one goroutine.
+func (p *prober) wait() {
+	p.wg.Wait()
+	sortProblems(p.problems)
+	p.m.Problems = p.problems
+}
