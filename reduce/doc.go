@@ -29,4 +29,9 @@
 // run is picked when the process starts. The environment variable
 // THUNDER_KERNELS (go, avx2, avx512, neon) picks another for testing; one that
 // this CPU cannot run means go. Active tells which it is.
+//
+// The amd64 kernels are written by internal/gen, the arm64 ones by hand.
 package reduce
+
+//go:generate go -C internal/gen run . -isa avx2 -pkg avx2 -out ../avx2/kernels_amd64.s -stubs ../avx2/kernels_amd64.go
+//go:generate go -C internal/gen run . -isa avx512 -pkg avx512 -out ../avx512/kernels_amd64.s -stubs ../avx512/kernels_amd64.go

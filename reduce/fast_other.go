@@ -1,4 +1,6 @@
+//go:build !amd64
+
 package reduce
 
-// fastTables lists the implementations this CPU can run besides the one in Go.
-func fastTables() []*table { return nil }
+// fastTables lists the implementations this CPU can run besides base.
+func fastTables(base *table) []*table { return nil }

@@ -5,8 +5,8 @@ func goTable() *table {
 	t := &table{name: "go"}
 	t.kernels[F32] = numeric[float32]()
 	t.kernels[F64] = numeric[float64]()
-	t.kernels[F16] = [opEnd]Kernel{Sum: sumF16, Avg: sumF16, Prod: prodF16, Min: minF16, Max: maxF16}
-	t.kernels[BF16] = [opEnd]Kernel{Sum: sumBF16, Avg: sumBF16, Prod: prodBF16, Min: minBF16, Max: maxBF16}
+	t.kernels[F16] = arithmetic(sumF16, prodF16, minF16, maxF16)
+	t.kernels[BF16] = arithmetic(sumBF16, prodBF16, minBF16, maxBF16)
 	t.kernels[I8] = integer[int8]()
 	t.kernels[I16] = integer[int16]()
 	t.kernels[I32] = integer[int32]()
@@ -15,11 +15,7 @@ func goTable() *table {
 	t.kernels[U16] = integer[uint16]()
 	t.kernels[U32] = integer[uint32]()
 	t.kernels[U64] = integer[uint64]()
-	t.kernels[Bool] = [opEnd]Kernel{
-		Sum: orBool, Max: orBool, Or: orBool,
-		Prod: andBool, Min: andBool, And: andBool,
-		Xor: xorBool,
-	}
+	t.kernels[Bool] = boolean(andBool, orBool, xorBool)
 	t.divide = [dtypeEnd]divider{
 		F32: divideFloat[float32], F64: divideFloat[float64], F16: divideF16, BF16: divideBF16,
 		I8: divideSigned[int8], I16: divideSigned[int16], I32: divideSigned[int32], I64: divideSigned[int64],
@@ -39,13 +35,23 @@ type unsigned interface {
 type number interface{ float | signed | unsigned }
 
 func numeric[T number]() [opEnd]Kernel {
-	return [opEnd]Kernel{Sum: sum[T], Avg: sum[T], Prod: prod[T], Min: least[T], Max: greatest[T]}
+	return arithmetic(sum[T], prod[T], least[T], greatest[T])
 }
 
 func integer[T signed | unsigned]() [opEnd]Kernel {
 	k := numeric[T]()
 	k[And], k[Or], k[Xor] = andBits, orBits, xorBits
 	return k
+}
+
+// arithmetic is the row of a number type in a table.
+func arithmetic(sum, prod, least, greatest Kernel) [opEnd]Kernel {
+	return [opEnd]Kernel{Sum: sum, Avg: sum, Prod: prod, Min: least, Max: greatest}
+}
+
+// boolean is the row of Bool, from its three different kernels.
+func boolean(and, or, xor Kernel) [opEnd]Kernel {
+	return [opEnd]Kernel{Sum: or, Max: or, Or: or, Prod: and, Min: and, And: and, Xor: xor}
 }
 
 // operands views the three buffers as elements. All are cut to the length of

@@ -25,7 +25,8 @@ var active = choose(os.Getenv("THUNDER_KERNELS"), tables())
 
 // tables lists what this CPU can run, pure Go first, the best last.
 func tables() []*table {
-	return append([]*table{goTable()}, fastTables()...)
+	base := goTable()
+	return append([]*table{base}, fastTables(base)...)
 }
 
 // choose returns the table called name, the best one if name is empty, and the
