@@ -20,14 +20,17 @@ func eachFast(t *testing.T, f func(t *testing.T, fast *table)) {
 	}
 }
 
-// lengths are in elements: around every multiple of a vector, up to past the
-// unrolled loops of the widest.
-func lengths() []int {
+// lengths are in elements of the given size: all small ones, and those around
+// the places where a kernel goes from one loop to another.
+func lengths(size int) []int {
 	var list []int
 	for n := range 70 {
 		list = append(list, n)
 	}
-	return append(list, 95, 96, 97, 127, 128, 129, 191, 192, 193, 255, 256, 257, 320, 321, 511, 512, 513, 1000)
+	for _, n := range []int{128, 192, 256, 4096, 4096 + 32, 4096 + 64, 4096 + 128, 5000} {
+		list = append(list, n/size-1, n/size, n/size+1)
+	}
+	return list
 }
 
 // specials are the values an implementation gets wrong first, by element size.
@@ -126,7 +129,7 @@ func TestFastKernels(t *testing.T) {
 					continue
 				}
 				r := rand.New(rand.NewPCG(uint64(dt), uint64(op)))
-				for _, n := range lengths() {
+				for _, n := range lengths(dt.Size()) {
 					compareKernels(t, r, dt, op, n*dt.Size(), oracle.kernels[dt][op], fast.kernels[dt][op])
 				}
 			}
@@ -210,7 +213,7 @@ func TestFastDivide(t *testing.T) {
 				continue
 			}
 			r := rand.New(rand.NewPCG(6, uint64(dt)))
-			for _, n := range lengths() {
+			for _, n := range lengths(dt.Size()) {
 				by := 1 + r.IntN(1<<r.IntN(12))
 				src, dst := guardedBuffer(n*dt.Size(), r.IntN(64)), guardedBuffer(n*dt.Size(), r.IntN(64))
 				fill(r, dt, src.buf)

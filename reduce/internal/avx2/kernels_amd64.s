@@ -3,2522 +3,2141 @@
 #include "textflag.h"
 
 // func SumF32(dst []byte, a []byte, b []byte)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·SumF32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VADDPS  Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VADDPS  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VADDPS  Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VADDPS  Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VADDPS  Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VADDPS  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VADDPS  Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VADDPS     Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VADDPS     Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func ProdF32(dst []byte, a []byte, b []byte)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·ProdF32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VMULPS  Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VMULPS  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VMULPS  Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VMULPS  Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VMULPS  Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VMULPS  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VMULPS  Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VMULPS     Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VMULPS     Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinF32(dst []byte, a []byte, b []byte)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·MinF32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
+	ADDQ    $+32, AX
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
 	VMINPS  Y1, Y0, Y2
 	VMINPS  Y0, Y1, Y0
 	VORPS   Y2, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
+	CMPQ    AX, $-4160
+	JGT     near
 
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VMINPS  Y2, Y1, Y3
-	VMINPS  Y1, Y2, Y1
-	VORPS   Y3, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VMINPS  Y2, Y1, Y3
-	VMINPS  Y1, Y2, Y1
-	VORPS   Y3, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VMINPS  Y2, Y1, Y3
-	VMINPS  Y1, Y2, Y1
-	VORPS   Y3, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VMINPS  Y2, Y1, Y3
-	VMINPS  Y1, Y2, Y1
-	VORPS   Y3, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VMINPS     Y2, Y1, Y3
+	VMINPS     Y1, Y2, Y1
+	VORPS      Y3, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VMINPS     Y2, Y1, Y3
+	VMINPS     Y1, Y2, Y1
+	VORPS      Y3, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
+near:
+	TESTQ AX, AX
+	JGE   done
 
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
 	VMINPS  Y2, Y1, Y3
 	VMINPS  Y1, Y2, Y1
 	VORPS   Y3, Y1, Y1
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y1, (CX)(AX*1)
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	JLT     near_loop
 
-one_done:
-	VMOVUPS Y0, (SI)
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxF32(dst []byte, a []byte, b []byte)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·MaxF32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
+	ADDQ    $+32, AX
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
 	VCMPPS  $0x03, Y1, Y0, Y3
 	VMAXPS  Y1, Y0, Y2
 	VMAXPS  Y0, Y1, Y0
 	VANDPS  Y2, Y0, Y0
 	VORPS   Y3, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
+	CMPQ    AX, $-4160
+	JGT     near
 
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VCMPPS  $0x03, Y2, Y1, Y4
-	VMAXPS  Y2, Y1, Y3
-	VMAXPS  Y1, Y2, Y1
-	VANDPS  Y3, Y1, Y1
-	VORPS   Y4, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VCMPPS  $0x03, Y2, Y1, Y4
-	VMAXPS  Y2, Y1, Y3
-	VMAXPS  Y1, Y2, Y1
-	VANDPS  Y3, Y1, Y1
-	VORPS   Y4, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VCMPPS  $0x03, Y2, Y1, Y4
-	VMAXPS  Y2, Y1, Y3
-	VMAXPS  Y1, Y2, Y1
-	VANDPS  Y3, Y1, Y1
-	VORPS   Y4, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VCMPPS  $0x03, Y2, Y1, Y4
-	VMAXPS  Y2, Y1, Y3
-	VMAXPS  Y1, Y2, Y1
-	VANDPS  Y3, Y1, Y1
-	VORPS   Y4, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VCMPPS     $0x03, Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y3
+	VMAXPS     Y1, Y2, Y1
+	VANDPS     Y3, Y1, Y1
+	VORPS      Y4, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VCMPPS     $0x03, Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y3
+	VMAXPS     Y1, Y2, Y1
+	VANDPS     Y3, Y1, Y1
+	VORPS      Y4, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
+near:
+	TESTQ AX, AX
+	JGE   done
 
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
 	VCMPPS  $0x03, Y2, Y1, Y4
 	VMAXPS  Y2, Y1, Y3
 	VMAXPS  Y1, Y2, Y1
 	VANDPS  Y3, Y1, Y1
 	VORPS   Y4, Y1, Y1
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y1, (CX)(AX*1)
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	JLT     near_loop
 
-one_done:
-	VMOVUPS Y0, (SI)
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func SumF64(dst []byte, a []byte, b []byte)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·SumF64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VADDPD  Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VADDPD  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VADDPD  Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VADDPD  Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VADDPD  Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VADDPD  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VADDPD  Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VADDPD     Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VADDPD     Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func ProdF64(dst []byte, a []byte, b []byte)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·ProdF64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VMULPD  Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VMULPD  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VMULPD  Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VMULPD  Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VMULPD  Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VMULPD  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VMULPD  Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VMULPD     Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VMULPD     Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VMULPD  Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinF64(dst []byte, a []byte, b []byte)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·MinF64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
+	ADDQ    $+32, AX
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
 	VMINPD  Y1, Y0, Y2
 	VMINPD  Y0, Y1, Y0
 	VORPS   Y2, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
+	CMPQ    AX, $-4160
+	JGT     near
 
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VMINPD  Y2, Y1, Y3
-	VMINPD  Y1, Y2, Y1
-	VORPS   Y3, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VMINPD  Y2, Y1, Y3
-	VMINPD  Y1, Y2, Y1
-	VORPS   Y3, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VMINPD  Y2, Y1, Y3
-	VMINPD  Y1, Y2, Y1
-	VORPS   Y3, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VMINPD  Y2, Y1, Y3
-	VMINPD  Y1, Y2, Y1
-	VORPS   Y3, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VMINPD     Y2, Y1, Y3
+	VMINPD     Y1, Y2, Y1
+	VORPS      Y3, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VMINPD     Y2, Y1, Y3
+	VMINPD     Y1, Y2, Y1
+	VORPS      Y3, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
+near:
+	TESTQ AX, AX
+	JGE   done
 
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
 	VMINPD  Y2, Y1, Y3
 	VMINPD  Y1, Y2, Y1
 	VORPS   Y3, Y1, Y1
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y1, (CX)(AX*1)
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	JLT     near_loop
 
-one_done:
-	VMOVUPS Y0, (SI)
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxF64(dst []byte, a []byte, b []byte)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·MaxF64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
+	ADDQ    $+32, AX
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
 	VCMPPD  $0x03, Y1, Y0, Y3
 	VMAXPD  Y1, Y0, Y2
 	VMAXPD  Y0, Y1, Y0
 	VANDPS  Y2, Y0, Y0
 	VORPS   Y3, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
+	CMPQ    AX, $-4160
+	JGT     near
 
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VCMPPD  $0x03, Y2, Y1, Y4
-	VMAXPD  Y2, Y1, Y3
-	VMAXPD  Y1, Y2, Y1
-	VANDPS  Y3, Y1, Y1
-	VORPS   Y4, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VCMPPD  $0x03, Y2, Y1, Y4
-	VMAXPD  Y2, Y1, Y3
-	VMAXPD  Y1, Y2, Y1
-	VANDPS  Y3, Y1, Y1
-	VORPS   Y4, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VCMPPD  $0x03, Y2, Y1, Y4
-	VMAXPD  Y2, Y1, Y3
-	VMAXPD  Y1, Y2, Y1
-	VANDPS  Y3, Y1, Y1
-	VORPS   Y4, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VCMPPD  $0x03, Y2, Y1, Y4
-	VMAXPD  Y2, Y1, Y3
-	VMAXPD  Y1, Y2, Y1
-	VANDPS  Y3, Y1, Y1
-	VORPS   Y4, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VCMPPD     $0x03, Y2, Y1, Y4
+	VMAXPD     Y2, Y1, Y3
+	VMAXPD     Y1, Y2, Y1
+	VANDPS     Y3, Y1, Y1
+	VORPS      Y4, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VCMPPD     $0x03, Y2, Y1, Y4
+	VMAXPD     Y2, Y1, Y3
+	VMAXPD     Y1, Y2, Y1
+	VANDPS     Y3, Y1, Y1
+	VORPS      Y4, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
+near:
+	TESTQ AX, AX
+	JGE   done
 
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
 	VCMPPD  $0x03, Y2, Y1, Y4
 	VMAXPD  Y2, Y1, Y3
 	VMAXPD  Y1, Y2, Y1
 	VANDPS  Y3, Y1, Y1
 	VORPS   Y4, Y1, Y1
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y1, (CX)(AX*1)
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	JLT     near_loop
 
-one_done:
-	VMOVUPS Y0, (SI)
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func SumI8(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·SumI8(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPADDB  Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPADDB  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPADDB  Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPADDB  Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPADDB  Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPADDB  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPADDB  Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPADDB     Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPADDB     Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPADDB  Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func ProdI8(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·ProdI8(SB), NOSPLIT, $0-72
-	MOVQ     dst_base+0(FP), AX
-	MOVQ     dst_len+8(FP), CX
-	MOVQ     a_base+24(FP), DX
-	MOVQ     b_base+48(FP), BX
 	VPCMPEQD Y0, Y0, Y0
 	VPSLLW   $0x08, Y0, Y0
+	MOVQ     dst_len+8(FP), AX
+	MOVQ     dst_base+0(FP), CX
+	LEAQ     -32(CX)(AX*1), CX
+	MOVQ     a_base+24(FP), DX
+	LEAQ     -32(DX)(AX*1), DX
+	MOVQ     b_base+48(FP), BX
+	LEAQ     -32(BX)(AX*1), BX
+	NEGQ     AX
+	ADDQ     $+32, AX
+	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y2
+	VPSRLW   $0x08, Y1, Y3
+	VANDPS   Y0, Y2, Y4
+	VPMULLW  Y4, Y3, Y3
+	VPMULLW  Y2, Y1, Y1
+	VANDNPS  Y1, Y0, Y1
+	VORPS    Y3, Y1, Y1
+	CMPQ     AX, $-4160
+	JGT      near
 
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y1
-	VMOVUPS -32(BX)(CX*1), Y2
-	VPSRLW  $0x08, Y1, Y3
-	VANDPS  Y0, Y2, Y4
-	VPMULLW Y4, Y3, Y3
-	VPMULLW Y2, Y1, Y1
-	VANDNPS Y1, Y0, Y1
-	VORPS   Y3, Y1, Y1
-	CMPQ    CX, $+128
-	JLT     many_done
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y2
+	VMOVUPS    (BX)(AX*1), Y3
+	VPSRLW     $0x08, Y2, Y4
+	VANDPS     Y0, Y3, Y5
+	VPMULLW    Y5, Y4, Y4
+	VPMULLW    Y3, Y2, Y2
+	VANDNPS    Y2, Y0, Y2
+	VORPS      Y4, Y2, Y2
+	VMOVUPS    Y2, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y2
+	VMOVUPS    32(BX)(AX*1), Y3
+	VPSRLW     $0x08, Y2, Y4
+	VANDPS     Y0, Y3, Y5
+	VPMULLW    Y5, Y4, Y4
+	VPMULLW    Y3, Y2, Y2
+	VANDNPS    Y2, Y0, Y2
+	VORPS      Y4, Y2, Y2
+	VMOVUPS    Y2, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_loop:
-	VMOVUPS (DX), Y2
-	VMOVUPS (BX), Y3
-	VPSRLW  $0x08, Y2, Y4
-	VANDPS  Y0, Y3, Y5
-	VPMULLW Y5, Y4, Y4
-	VPMULLW Y3, Y2, Y2
-	VANDNPS Y2, Y0, Y2
-	VORPS   Y4, Y2, Y2
-	VMOVUPS Y2, (AX)
-	VMOVUPS 32(DX), Y2
-	VMOVUPS 32(BX), Y3
-	VPSRLW  $0x08, Y2, Y4
-	VANDPS  Y0, Y3, Y5
-	VPMULLW Y5, Y4, Y4
-	VPMULLW Y3, Y2, Y2
-	VANDNPS Y2, Y0, Y2
-	VORPS   Y4, Y2, Y2
-	VMOVUPS Y2, 32(AX)
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 64(BX), Y3
-	VPSRLW  $0x08, Y2, Y4
-	VANDPS  Y0, Y3, Y5
-	VPMULLW Y5, Y4, Y4
-	VPMULLW Y3, Y2, Y2
-	VANDNPS Y2, Y0, Y2
-	VORPS   Y4, Y2, Y2
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS 96(DX), Y2
-	VMOVUPS 96(BX), Y3
-	VPSRLW  $0x08, Y2, Y4
-	VANDPS  Y0, Y3, Y5
-	VPMULLW Y5, Y4, Y4
-	VPMULLW Y3, Y2, Y2
-	VANDNPS Y2, Y0, Y2
-	VORPS   Y4, Y2, Y2
-	VMOVUPS Y2, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
+near:
+	TESTQ AX, AX
+	JGE   done
 
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y2
-	VMOVUPS (BX), Y3
+near_loop:
+	VMOVUPS (DX)(AX*1), Y2
+	VMOVUPS (BX)(AX*1), Y3
 	VPSRLW  $0x08, Y2, Y4
 	VANDPS  Y0, Y3, Y5
 	VPMULLW Y5, Y4, Y4
 	VPMULLW Y3, Y2, Y2
 	VANDNPS Y2, Y0, Y2
 	VORPS   Y4, Y2, Y2
-	VMOVUPS Y2, (AX)
+	VMOVUPS Y2, (CX)(AX*1)
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	JLT     near_loop
 
-one_done:
-	VMOVUPS Y1, (SI)
+done:
+	VMOVUPS Y1, (CX)
 	VZEROUPPER
 	RET
 
 // func MinI8(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MinI8(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPMINSB Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMINSB Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPMINSB Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPMINSB Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPMINSB Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMINSB Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPMINSB Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPMINSB    Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPMINSB    Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPMINSB Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxI8(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MaxI8(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPMAXSB Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMAXSB Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPMAXSB Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPMAXSB Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPMAXSB Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMAXSB Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPMAXSB Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPMAXSB    Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPMAXSB    Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPMAXSB Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinU8(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MinU8(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPMINUB Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMINUB Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPMINUB Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPMINUB Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPMINUB Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMINUB Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPMINUB Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPMINUB    Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPMINUB    Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPMINUB Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxU8(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MaxU8(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPMAXUB Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMAXUB Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPMAXUB Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPMAXUB Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPMAXUB Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMAXUB Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPMAXUB Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPMAXUB    Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPMAXUB    Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPMAXUB Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func SumI16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·SumI16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPADDW  Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPADDW  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPADDW  Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPADDW  Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPADDW  Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPADDW  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPADDW  Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPADDW     Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPADDW     Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPADDW  Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func ProdI16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·ProdI16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPMULLW Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMULLW Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPMULLW Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPMULLW Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPMULLW Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMULLW Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPMULLW Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPMULLW    Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPMULLW    Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPMULLW Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinI16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MinI16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPMINSW Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMINSW Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPMINSW Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPMINSW Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPMINSW Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMINSW Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPMINSW Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPMINSW    Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPMINSW    Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPMINSW Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxI16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MaxI16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPMAXSW Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMAXSW Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPMAXSW Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPMAXSW Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPMAXSW Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMAXSW Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPMAXSW Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPMAXSW    Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPMAXSW    Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPMAXSW Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinU16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MinU16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPMINUW Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMINUW Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPMINUW Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPMINUW Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPMINUW Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMINUW Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPMINUW Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPMINUW    Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPMINUW    Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPMINUW Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxU16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MaxU16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPMAXUW Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMAXUW Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPMAXUW Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPMAXUW Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPMAXUW Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMAXUW Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPMAXUW Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPMAXUW    Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPMAXUW    Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPMAXUW Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func SumI32(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·SumI32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPADDD  Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPADDD  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPADDD  Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPADDD  Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPADDD  Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPADDD  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPADDD  Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPADDD     Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPADDD     Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPADDD  Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func ProdI32(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·ProdI32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPMULLD Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMULLD Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPMULLD Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPMULLD Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPMULLD Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMULLD Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPMULLD Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPMULLD    Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPMULLD    Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPMULLD Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinI32(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MinI32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPMINSD Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMINSD Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPMINSD Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPMINSD Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPMINSD Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMINSD Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPMINSD Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPMINSD    Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPMINSD    Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPMINSD Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxI32(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MaxI32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPMAXSD Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMAXSD Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPMAXSD Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPMAXSD Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPMAXSD Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMAXSD Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPMAXSD Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPMAXSD    Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPMAXSD    Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPMAXSD Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinU32(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MinU32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPMINUD Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMINUD Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPMINUD Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPMINUD Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPMINUD Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMINUD Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPMINUD Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPMINUD    Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPMINUD    Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPMINUD Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxU32(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MaxU32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPMAXUD Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMAXUD Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPMAXUD Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPMAXUD Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPMAXUD Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPMAXUD Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPMAXUD Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPMAXUD    Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPMAXUD    Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPMAXUD Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func SumI64(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·SumI64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VPADDQ  Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPADDQ  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VPADDQ  Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VPADDQ  Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VPADDQ  Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VPADDQ  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VPADDQ  Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPADDQ     Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPADDQ     Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VPADDQ  Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinI64(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MinI64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ      -32(AX)(CX*1), SI
-	VMOVUPS   -32(DX)(CX*1), Y0
-	VMOVUPS   -32(BX)(CX*1), Y1
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	LEAQ      -32(CX)(AX*1), CX
+	MOVQ      a_base+24(FP), DX
+	LEAQ      -32(DX)(AX*1), DX
+	MOVQ      b_base+48(FP), BX
+	LEAQ      -32(BX)(AX*1), BX
+	NEGQ      AX
+	ADDQ      $+32, AX
+	VMOVUPS   (DX), Y0
+	VMOVUPS   (BX), Y1
 	VPCMPGTQ  Y1, Y0, Y2
 	VBLENDVPD Y2, Y1, Y0, Y0
-	CMPQ      CX, $+128
-	JLT       many_done
+	CMPQ      AX, $-4160
+	JGT       near
 
-many_loop:
-	VMOVUPS   (DX), Y1
-	VMOVUPS   (BX), Y2
-	VPCMPGTQ  Y2, Y1, Y3
-	VBLENDVPD Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, (AX)
-	VMOVUPS   32(DX), Y1
-	VMOVUPS   32(BX), Y2
-	VPCMPGTQ  Y2, Y1, Y3
-	VBLENDVPD Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, 32(AX)
-	VMOVUPS   64(DX), Y1
-	VMOVUPS   64(BX), Y2
-	VPCMPGTQ  Y2, Y1, Y3
-	VBLENDVPD Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, 64(AX)
-	VMOVUPS   96(DX), Y1
-	VMOVUPS   96(BX), Y2
-	VPCMPGTQ  Y2, Y1, Y3
-	VBLENDVPD Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, 96(AX)
-	ADDQ      $+128, AX
-	ADDQ      $+128, DX
-	ADDQ      $+128, BX
-	SUBQ      $+128, CX
-	CMPQ      CX, $+128
-	JGE       many_loop
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPCMPGTQ   Y2, Y1, Y3
+	VBLENDVPD  Y3, Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPCMPGTQ   Y2, Y1, Y3
+	VBLENDVPD  Y3, Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
+near:
+	TESTQ AX, AX
+	JGE   done
 
-one_loop:
-	VMOVUPS   (DX), Y1
-	VMOVUPS   (BX), Y2
+near_loop:
+	VMOVUPS   (DX)(AX*1), Y1
+	VMOVUPS   (BX)(AX*1), Y2
 	VPCMPGTQ  Y2, Y1, Y3
 	VBLENDVPD Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, (AX)
+	VMOVUPS   Y1, (CX)(AX*1)
 	ADDQ      $+32, AX
-	ADDQ      $+32, DX
-	ADDQ      $+32, BX
-	SUBQ      $+32, CX
-	CMPQ      CX, $+33
-	JGE       one_loop
+	JLT       near_loop
 
-one_done:
-	VMOVUPS Y0, (SI)
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxI64(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MaxI64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ      -32(AX)(CX*1), SI
-	VMOVUPS   -32(DX)(CX*1), Y0
-	VMOVUPS   -32(BX)(CX*1), Y1
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	LEAQ      -32(CX)(AX*1), CX
+	MOVQ      a_base+24(FP), DX
+	LEAQ      -32(DX)(AX*1), DX
+	MOVQ      b_base+48(FP), BX
+	LEAQ      -32(BX)(AX*1), BX
+	NEGQ      AX
+	ADDQ      $+32, AX
+	VMOVUPS   (DX), Y0
+	VMOVUPS   (BX), Y1
 	VPCMPGTQ  Y1, Y0, Y2
 	VBLENDVPD Y2, Y0, Y1, Y0
-	CMPQ      CX, $+128
-	JLT       many_done
+	CMPQ      AX, $-4160
+	JGT       near
 
-many_loop:
-	VMOVUPS   (DX), Y1
-	VMOVUPS   (BX), Y2
-	VPCMPGTQ  Y2, Y1, Y3
-	VBLENDVPD Y3, Y1, Y2, Y1
-	VMOVUPS   Y1, (AX)
-	VMOVUPS   32(DX), Y1
-	VMOVUPS   32(BX), Y2
-	VPCMPGTQ  Y2, Y1, Y3
-	VBLENDVPD Y3, Y1, Y2, Y1
-	VMOVUPS   Y1, 32(AX)
-	VMOVUPS   64(DX), Y1
-	VMOVUPS   64(BX), Y2
-	VPCMPGTQ  Y2, Y1, Y3
-	VBLENDVPD Y3, Y1, Y2, Y1
-	VMOVUPS   Y1, 64(AX)
-	VMOVUPS   96(DX), Y1
-	VMOVUPS   96(BX), Y2
-	VPCMPGTQ  Y2, Y1, Y3
-	VBLENDVPD Y3, Y1, Y2, Y1
-	VMOVUPS   Y1, 96(AX)
-	ADDQ      $+128, AX
-	ADDQ      $+128, DX
-	ADDQ      $+128, BX
-	SUBQ      $+128, CX
-	CMPQ      CX, $+128
-	JGE       many_loop
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VPCMPGTQ   Y2, Y1, Y3
+	VBLENDVPD  Y3, Y1, Y2, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VPCMPGTQ   Y2, Y1, Y3
+	VBLENDVPD  Y3, Y1, Y2, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
+near:
+	TESTQ AX, AX
+	JGE   done
 
-one_loop:
-	VMOVUPS   (DX), Y1
-	VMOVUPS   (BX), Y2
+near_loop:
+	VMOVUPS   (DX)(AX*1), Y1
+	VMOVUPS   (BX)(AX*1), Y2
 	VPCMPGTQ  Y2, Y1, Y3
 	VBLENDVPD Y3, Y1, Y2, Y1
-	VMOVUPS   Y1, (AX)
+	VMOVUPS   Y1, (CX)(AX*1)
 	ADDQ      $+32, AX
-	ADDQ      $+32, DX
-	ADDQ      $+32, BX
-	SUBQ      $+32, CX
-	CMPQ      CX, $+33
-	JGE       one_loop
+	JLT       near_loop
 
-one_done:
-	VMOVUPS Y0, (SI)
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinU64(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MinU64(SB), NOSPLIT, $0-72
-	MOVQ     dst_base+0(FP), AX
-	MOVQ     dst_len+8(FP), CX
-	MOVQ     a_base+24(FP), DX
-	MOVQ     b_base+48(FP), BX
-	VPCMPEQD Y0, Y0, Y0
-	VPSLLQ   $0x3f, Y0, Y0
-
-	// The last vector, to be stored at the end
-	LEAQ      -32(AX)(CX*1), SI
-	VMOVUPS   -32(DX)(CX*1), Y1
-	VMOVUPS   -32(BX)(CX*1), Y2
+	VPCMPEQD  Y0, Y0, Y0
+	VPSLLQ    $0x3f, Y0, Y0
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	LEAQ      -32(CX)(AX*1), CX
+	MOVQ      a_base+24(FP), DX
+	LEAQ      -32(DX)(AX*1), DX
+	MOVQ      b_base+48(FP), BX
+	LEAQ      -32(BX)(AX*1), BX
+	NEGQ      AX
+	ADDQ      $+32, AX
+	VMOVUPS   (DX), Y1
+	VMOVUPS   (BX), Y2
 	VXORPS    Y0, Y1, Y3
 	VXORPS    Y0, Y2, Y4
 	VPCMPGTQ  Y4, Y3, Y3
 	VBLENDVPD Y3, Y2, Y1, Y1
-	CMPQ      CX, $+128
-	JLT       many_done
+	CMPQ      AX, $-4160
+	JGT       near
 
-many_loop:
-	VMOVUPS   (DX), Y2
-	VMOVUPS   (BX), Y3
-	VXORPS    Y0, Y2, Y4
-	VXORPS    Y0, Y3, Y5
-	VPCMPGTQ  Y5, Y4, Y4
-	VBLENDVPD Y4, Y3, Y2, Y2
-	VMOVUPS   Y2, (AX)
-	VMOVUPS   32(DX), Y2
-	VMOVUPS   32(BX), Y3
-	VXORPS    Y0, Y2, Y4
-	VXORPS    Y0, Y3, Y5
-	VPCMPGTQ  Y5, Y4, Y4
-	VBLENDVPD Y4, Y3, Y2, Y2
-	VMOVUPS   Y2, 32(AX)
-	VMOVUPS   64(DX), Y2
-	VMOVUPS   64(BX), Y3
-	VXORPS    Y0, Y2, Y4
-	VXORPS    Y0, Y3, Y5
-	VPCMPGTQ  Y5, Y4, Y4
-	VBLENDVPD Y4, Y3, Y2, Y2
-	VMOVUPS   Y2, 64(AX)
-	VMOVUPS   96(DX), Y2
-	VMOVUPS   96(BX), Y3
-	VXORPS    Y0, Y2, Y4
-	VXORPS    Y0, Y3, Y5
-	VPCMPGTQ  Y5, Y4, Y4
-	VBLENDVPD Y4, Y3, Y2, Y2
-	VMOVUPS   Y2, 96(AX)
-	ADDQ      $+128, AX
-	ADDQ      $+128, DX
-	ADDQ      $+128, BX
-	SUBQ      $+128, CX
-	CMPQ      CX, $+128
-	JGE       many_loop
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y2
+	VMOVUPS    (BX)(AX*1), Y3
+	VXORPS     Y0, Y2, Y4
+	VXORPS     Y0, Y3, Y5
+	VPCMPGTQ   Y5, Y4, Y4
+	VBLENDVPD  Y4, Y3, Y2, Y2
+	VMOVUPS    Y2, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y2
+	VMOVUPS    32(BX)(AX*1), Y3
+	VXORPS     Y0, Y2, Y4
+	VXORPS     Y0, Y3, Y5
+	VPCMPGTQ   Y5, Y4, Y4
+	VBLENDVPD  Y4, Y3, Y2, Y2
+	VMOVUPS    Y2, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
+near:
+	TESTQ AX, AX
+	JGE   done
 
-one_loop:
-	VMOVUPS   (DX), Y2
-	VMOVUPS   (BX), Y3
+near_loop:
+	VMOVUPS   (DX)(AX*1), Y2
+	VMOVUPS   (BX)(AX*1), Y3
 	VXORPS    Y0, Y2, Y4
 	VXORPS    Y0, Y3, Y5
 	VPCMPGTQ  Y5, Y4, Y4
 	VBLENDVPD Y4, Y3, Y2, Y2
-	VMOVUPS   Y2, (AX)
+	VMOVUPS   Y2, (CX)(AX*1)
 	ADDQ      $+32, AX
-	ADDQ      $+32, DX
-	ADDQ      $+32, BX
-	SUBQ      $+32, CX
-	CMPQ      CX, $+33
-	JGE       one_loop
+	JLT       near_loop
 
-one_done:
-	VMOVUPS Y1, (SI)
+done:
+	VMOVUPS Y1, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxU64(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MaxU64(SB), NOSPLIT, $0-72
-	MOVQ     dst_base+0(FP), AX
-	MOVQ     dst_len+8(FP), CX
-	MOVQ     a_base+24(FP), DX
-	MOVQ     b_base+48(FP), BX
-	VPCMPEQD Y0, Y0, Y0
-	VPSLLQ   $0x3f, Y0, Y0
-
-	// The last vector, to be stored at the end
-	LEAQ      -32(AX)(CX*1), SI
-	VMOVUPS   -32(DX)(CX*1), Y1
-	VMOVUPS   -32(BX)(CX*1), Y2
+	VPCMPEQD  Y0, Y0, Y0
+	VPSLLQ    $0x3f, Y0, Y0
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	LEAQ      -32(CX)(AX*1), CX
+	MOVQ      a_base+24(FP), DX
+	LEAQ      -32(DX)(AX*1), DX
+	MOVQ      b_base+48(FP), BX
+	LEAQ      -32(BX)(AX*1), BX
+	NEGQ      AX
+	ADDQ      $+32, AX
+	VMOVUPS   (DX), Y1
+	VMOVUPS   (BX), Y2
 	VXORPS    Y0, Y1, Y3
 	VXORPS    Y0, Y2, Y4
 	VPCMPGTQ  Y4, Y3, Y3
 	VBLENDVPD Y3, Y1, Y2, Y1
-	CMPQ      CX, $+128
-	JLT       many_done
+	CMPQ      AX, $-4160
+	JGT       near
 
-many_loop:
-	VMOVUPS   (DX), Y2
-	VMOVUPS   (BX), Y3
-	VXORPS    Y0, Y2, Y4
-	VXORPS    Y0, Y3, Y5
-	VPCMPGTQ  Y5, Y4, Y4
-	VBLENDVPD Y4, Y2, Y3, Y2
-	VMOVUPS   Y2, (AX)
-	VMOVUPS   32(DX), Y2
-	VMOVUPS   32(BX), Y3
-	VXORPS    Y0, Y2, Y4
-	VXORPS    Y0, Y3, Y5
-	VPCMPGTQ  Y5, Y4, Y4
-	VBLENDVPD Y4, Y2, Y3, Y2
-	VMOVUPS   Y2, 32(AX)
-	VMOVUPS   64(DX), Y2
-	VMOVUPS   64(BX), Y3
-	VXORPS    Y0, Y2, Y4
-	VXORPS    Y0, Y3, Y5
-	VPCMPGTQ  Y5, Y4, Y4
-	VBLENDVPD Y4, Y2, Y3, Y2
-	VMOVUPS   Y2, 64(AX)
-	VMOVUPS   96(DX), Y2
-	VMOVUPS   96(BX), Y3
-	VXORPS    Y0, Y2, Y4
-	VXORPS    Y0, Y3, Y5
-	VPCMPGTQ  Y5, Y4, Y4
-	VBLENDVPD Y4, Y2, Y3, Y2
-	VMOVUPS   Y2, 96(AX)
-	ADDQ      $+128, AX
-	ADDQ      $+128, DX
-	ADDQ      $+128, BX
-	SUBQ      $+128, CX
-	CMPQ      CX, $+128
-	JGE       many_loop
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y2
+	VMOVUPS    (BX)(AX*1), Y3
+	VXORPS     Y0, Y2, Y4
+	VXORPS     Y0, Y3, Y5
+	VPCMPGTQ   Y5, Y4, Y4
+	VBLENDVPD  Y4, Y2, Y3, Y2
+	VMOVUPS    Y2, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y2
+	VMOVUPS    32(BX)(AX*1), Y3
+	VXORPS     Y0, Y2, Y4
+	VXORPS     Y0, Y3, Y5
+	VPCMPGTQ   Y5, Y4, Y4
+	VBLENDVPD  Y4, Y2, Y3, Y2
+	VMOVUPS    Y2, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
+near:
+	TESTQ AX, AX
+	JGE   done
 
-one_loop:
-	VMOVUPS   (DX), Y2
-	VMOVUPS   (BX), Y3
+near_loop:
+	VMOVUPS   (DX)(AX*1), Y2
+	VMOVUPS   (BX)(AX*1), Y3
 	VXORPS    Y0, Y2, Y4
 	VXORPS    Y0, Y3, Y5
 	VPCMPGTQ  Y5, Y4, Y4
 	VBLENDVPD Y4, Y2, Y3, Y2
-	VMOVUPS   Y2, (AX)
+	VMOVUPS   Y2, (CX)(AX*1)
 	ADDQ      $+32, AX
-	ADDQ      $+32, DX
-	ADDQ      $+32, BX
-	SUBQ      $+32, CX
-	CMPQ      CX, $+33
-	JGE       one_loop
+	JLT       near_loop
 
-one_done:
-	VMOVUPS Y1, (SI)
+done:
+	VMOVUPS Y1, (CX)
 	VZEROUPPER
 	RET
 
 // func AndBits(dst []byte, a []byte, b []byte)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·AndBits(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VANDPS  Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VANDPS  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VANDPS  Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VANDPS  Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VANDPS  Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VANDPS  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VANDPS  Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VANDPS     Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VANDPS     Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VANDPS  Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func OrBits(dst []byte, a []byte, b []byte)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·OrBits(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VORPS   Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VORPS   Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VORPS   Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VORPS   Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VORPS   Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VORPS   Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VORPS   Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VORPS      Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VORPS      Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VORPS   Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func XorBits(dst []byte, a []byte, b []byte)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·XorBits(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y0
-	VMOVUPS -32(BX)(CX*1), Y1
-	VXORPS  Y1, Y0, Y0
-	CMPQ    CX, $+128
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VXORPS  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 32(BX), Y2
-	VXORPS  Y2, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(DX), Y1
-	VMOVUPS 64(BX), Y2
-	VXORPS  Y2, Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(DX), Y1
-	VMOVUPS 96(BX), Y2
-	VXORPS  Y2, Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VXORPS  Y2, Y1, Y1
-	VMOVUPS Y1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -32(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -32(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -32(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	VXORPS  Y1, Y0, Y0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y1
+	VMOVUPS    (BX)(AX*1), Y2
+	VXORPS     Y2, Y1, Y1
+	VMOVUPS    Y1, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y1
+	VMOVUPS    32(BX)(AX*1), Y2
+	VXORPS     Y2, Y1, Y1
+	VMOVUPS    Y1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVUPS (BX)(AX*1), Y2
+	VXORPS  Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(AX*1)
+	ADDQ    $+32, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func AndBool(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·AndBool(SB), NOSPLIT, $0-72
-	MOVQ     dst_base+0(FP), AX
-	MOVQ     dst_len+8(FP), CX
-	MOVQ     a_base+24(FP), DX
-	MOVQ     b_base+48(FP), BX
 	VPCMPEQD Y0, Y0, Y0
 	VXORPS   Y1, Y1, Y1
 	VPSUBB   Y0, Y1, Y0
+	MOVQ     dst_len+8(FP), AX
+	MOVQ     dst_base+0(FP), CX
+	LEAQ     -32(CX)(AX*1), CX
+	MOVQ     a_base+24(FP), DX
+	LEAQ     -32(DX)(AX*1), DX
+	MOVQ     b_base+48(FP), BX
+	LEAQ     -32(BX)(AX*1), BX
+	NEGQ     AX
+	ADDQ     $+32, AX
+	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y2
+	VPMINUB  Y2, Y1, Y1
+	VPMINUB  Y0, Y1, Y1
+	CMPQ     AX, $-4160
+	JGT      near
 
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y1
-	VMOVUPS -32(BX)(CX*1), Y2
-	VPMINUB Y2, Y1, Y1
-	VPMINUB Y0, Y1, Y1
-	CMPQ    CX, $+128
-	JLT     many_done
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y2
+	VMOVUPS    (BX)(AX*1), Y3
+	VPMINUB    Y3, Y2, Y2
+	VPMINUB    Y0, Y2, Y2
+	VMOVUPS    Y2, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y2
+	VMOVUPS    32(BX)(AX*1), Y3
+	VPMINUB    Y3, Y2, Y2
+	VPMINUB    Y0, Y2, Y2
+	VMOVUPS    Y2, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_loop:
-	VMOVUPS (DX), Y2
-	VMOVUPS (BX), Y3
-	VPMINUB Y3, Y2, Y2
-	VPMINUB Y0, Y2, Y2
-	VMOVUPS Y2, (AX)
-	VMOVUPS 32(DX), Y2
-	VMOVUPS 32(BX), Y3
-	VPMINUB Y3, Y2, Y2
-	VPMINUB Y0, Y2, Y2
-	VMOVUPS Y2, 32(AX)
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 64(BX), Y3
-	VPMINUB Y3, Y2, Y2
-	VPMINUB Y0, Y2, Y2
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS 96(DX), Y2
-	VMOVUPS 96(BX), Y3
-	VPMINUB Y3, Y2, Y2
-	VPMINUB Y0, Y2, Y2
-	VMOVUPS Y2, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
+near:
+	TESTQ AX, AX
+	JGE   done
 
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y2
-	VMOVUPS (BX), Y3
+near_loop:
+	VMOVUPS (DX)(AX*1), Y2
+	VMOVUPS (BX)(AX*1), Y3
 	VPMINUB Y3, Y2, Y2
 	VPMINUB Y0, Y2, Y2
-	VMOVUPS Y2, (AX)
+	VMOVUPS Y2, (CX)(AX*1)
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	JLT     near_loop
 
-one_done:
-	VMOVUPS Y1, (SI)
+done:
+	VMOVUPS Y1, (CX)
 	VZEROUPPER
 	RET
 
 // func OrBool(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·OrBool(SB), NOSPLIT, $0-72
-	MOVQ     dst_base+0(FP), AX
-	MOVQ     dst_len+8(FP), CX
-	MOVQ     a_base+24(FP), DX
-	MOVQ     b_base+48(FP), BX
 	VPCMPEQD Y0, Y0, Y0
 	VXORPS   Y1, Y1, Y1
 	VPSUBB   Y0, Y1, Y0
+	MOVQ     dst_len+8(FP), AX
+	MOVQ     dst_base+0(FP), CX
+	LEAQ     -32(CX)(AX*1), CX
+	MOVQ     a_base+24(FP), DX
+	LEAQ     -32(DX)(AX*1), DX
+	MOVQ     b_base+48(FP), BX
+	LEAQ     -32(BX)(AX*1), BX
+	NEGQ     AX
+	ADDQ     $+32, AX
+	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y2
+	VORPS    Y2, Y1, Y1
+	VPMINUB  Y0, Y1, Y1
+	CMPQ     AX, $-4160
+	JGT      near
 
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y1
-	VMOVUPS -32(BX)(CX*1), Y2
-	VORPS   Y2, Y1, Y1
-	VPMINUB Y0, Y1, Y1
-	CMPQ    CX, $+128
-	JLT     many_done
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y2
+	VMOVUPS    (BX)(AX*1), Y3
+	VORPS      Y3, Y2, Y2
+	VPMINUB    Y0, Y2, Y2
+	VMOVUPS    Y2, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y2
+	VMOVUPS    32(BX)(AX*1), Y3
+	VORPS      Y3, Y2, Y2
+	VPMINUB    Y0, Y2, Y2
+	VMOVUPS    Y2, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_loop:
-	VMOVUPS (DX), Y2
-	VMOVUPS (BX), Y3
-	VORPS   Y3, Y2, Y2
-	VPMINUB Y0, Y2, Y2
-	VMOVUPS Y2, (AX)
-	VMOVUPS 32(DX), Y2
-	VMOVUPS 32(BX), Y3
-	VORPS   Y3, Y2, Y2
-	VPMINUB Y0, Y2, Y2
-	VMOVUPS Y2, 32(AX)
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 64(BX), Y3
-	VORPS   Y3, Y2, Y2
-	VPMINUB Y0, Y2, Y2
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS 96(DX), Y2
-	VMOVUPS 96(BX), Y3
-	VORPS   Y3, Y2, Y2
-	VPMINUB Y0, Y2, Y2
-	VMOVUPS Y2, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
+near:
+	TESTQ AX, AX
+	JGE   done
 
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y2
-	VMOVUPS (BX), Y3
+near_loop:
+	VMOVUPS (DX)(AX*1), Y2
+	VMOVUPS (BX)(AX*1), Y3
 	VORPS   Y3, Y2, Y2
 	VPMINUB Y0, Y2, Y2
-	VMOVUPS Y2, (AX)
+	VMOVUPS Y2, (CX)(AX*1)
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	JLT     near_loop
 
-one_done:
-	VMOVUPS Y1, (SI)
+done:
+	VMOVUPS Y1, (CX)
 	VZEROUPPER
 	RET
 
 // func XorBool(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·XorBool(SB), NOSPLIT, $0-72
-	MOVQ     dst_base+0(FP), AX
-	MOVQ     dst_len+8(FP), CX
-	MOVQ     a_base+24(FP), DX
-	MOVQ     b_base+48(FP), BX
 	VPCMPEQD Y0, Y0, Y0
 	VXORPS   Y1, Y1, Y1
 	VPSUBB   Y0, Y1, Y0
+	MOVQ     dst_len+8(FP), AX
+	MOVQ     dst_base+0(FP), CX
+	LEAQ     -32(CX)(AX*1), CX
+	MOVQ     a_base+24(FP), DX
+	LEAQ     -32(DX)(AX*1), DX
+	MOVQ     b_base+48(FP), BX
+	LEAQ     -32(BX)(AX*1), BX
+	NEGQ     AX
+	ADDQ     $+32, AX
+	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y2
+	VPMINUB  Y0, Y1, Y1
+	VPMINUB  Y0, Y2, Y2
+	VXORPS   Y2, Y1, Y1
+	CMPQ     AX, $-4160
+	JGT      near
 
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), SI
-	VMOVUPS -32(DX)(CX*1), Y1
-	VMOVUPS -32(BX)(CX*1), Y2
-	VPMINUB Y0, Y1, Y1
-	VPMINUB Y0, Y2, Y2
-	VXORPS  Y2, Y1, Y1
-	CMPQ    CX, $+128
-	JLT     many_done
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y2
+	VMOVUPS    (BX)(AX*1), Y3
+	VPMINUB    Y0, Y2, Y2
+	VPMINUB    Y0, Y3, Y3
+	VXORPS     Y3, Y2, Y2
+	VMOVUPS    Y2, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y2
+	VMOVUPS    32(BX)(AX*1), Y3
+	VPMINUB    Y0, Y2, Y2
+	VPMINUB    Y0, Y3, Y3
+	VXORPS     Y3, Y2, Y2
+	VMOVUPS    Y2, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_loop:
-	VMOVUPS (DX), Y2
-	VMOVUPS (BX), Y3
-	VPMINUB Y0, Y2, Y2
-	VPMINUB Y0, Y3, Y3
-	VXORPS  Y3, Y2, Y2
-	VMOVUPS Y2, (AX)
-	VMOVUPS 32(DX), Y2
-	VMOVUPS 32(BX), Y3
-	VPMINUB Y0, Y2, Y2
-	VPMINUB Y0, Y3, Y3
-	VXORPS  Y3, Y2, Y2
-	VMOVUPS Y2, 32(AX)
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 64(BX), Y3
-	VPMINUB Y0, Y2, Y2
-	VPMINUB Y0, Y3, Y3
-	VXORPS  Y3, Y2, Y2
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS 96(DX), Y2
-	VMOVUPS 96(BX), Y3
-	VPMINUB Y0, Y2, Y2
-	VPMINUB Y0, Y3, Y3
-	VXORPS  Y3, Y2, Y2
-	VMOVUPS Y2, 96(AX)
-	ADDQ    $+128, AX
-	ADDQ    $+128, DX
-	ADDQ    $+128, BX
-	SUBQ    $+128, CX
-	CMPQ    CX, $+128
-	JGE     many_loop
+near:
+	TESTQ AX, AX
+	JGE   done
 
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Y2
-	VMOVUPS (BX), Y3
+near_loop:
+	VMOVUPS (DX)(AX*1), Y2
+	VMOVUPS (BX)(AX*1), Y3
 	VPMINUB Y0, Y2, Y2
 	VPMINUB Y0, Y3, Y3
 	VXORPS  Y3, Y2, Y2
-	VMOVUPS Y2, (AX)
+	VMOVUPS Y2, (CX)(AX*1)
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	ADDQ    $+32, BX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	JLT     near_loop
 
-one_done:
-	VMOVUPS Y1, (SI)
+done:
+	VMOVUPS Y1, (CX)
 	VZEROUPPER
 	RET
 
 // func SumF16(dst []byte, a []byte, b []byte)
-// Requires: AVX, F16C
+// Requires: AVX, F16C, MMX+
 TEXT ·SumF16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ      -16(AX)(CX*1), SI
-	VCVTPH2PS -16(DX)(CX*1), Y0
-	VCVTPH2PS -16(BX)(CX*1), Y1
-	VADDPS    Y1, Y0, Y0
-	CMPQ      CX, $+32
-	JLT       many_done
-
-many_loop:
-	VCVTPH2PS (DX), Y1
-	VCVTPH2PS (BX), Y2
-	VADDPS    Y2, Y1, Y1
-	VCVTPS2PH $0x00, Y1, (AX)
-	VCVTPH2PS 16(DX), Y1
-	VCVTPH2PS 16(BX), Y2
-	VADDPS    Y2, Y1, Y1
-	VCVTPS2PH $0x00, Y1, 16(AX)
-	ADDQ      $+32, AX
-	ADDQ      $+32, DX
-	ADDQ      $+32, BX
-	SUBQ      $+32, CX
-	CMPQ      CX, $+32
-	JGE       many_loop
-
-many_done:
-	CMPQ CX, $+17
-	JLT  one_done
-
-one_loop:
-	VCVTPH2PS (DX), Y1
-	VCVTPH2PS (BX), Y2
-	VADDPS    Y2, Y1, Y1
-	VCVTPS2PH $0x00, Y1, (AX)
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	LEAQ      -16(CX)(AX*1), CX
+	MOVQ      a_base+24(FP), DX
+	LEAQ      -16(DX)(AX*1), DX
+	MOVQ      b_base+48(FP), BX
+	LEAQ      -16(BX)(AX*1), BX
+	NEGQ      AX
 	ADDQ      $+16, AX
-	ADDQ      $+16, DX
-	ADDQ      $+16, BX
-	SUBQ      $+16, CX
-	CMPQ      CX, $+17
-	JGE       one_loop
+	VCVTPH2PS (DX), Y0
+	VCVTPH2PS (BX), Y1
+	VADDPS    Y1, Y0, Y0
+	CMPQ      AX, $-4160
+	JGT       near
 
-one_done:
-	VCVTPS2PH $0x00, Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VCVTPH2PS  (DX)(AX*1), Y1
+	VCVTPH2PS  (BX)(AX*1), Y2
+	VADDPS     Y2, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, (CX)(AX*1)
+	VCVTPH2PS  16(DX)(AX*1), Y1
+	VCVTPH2PS  16(BX)(AX*1), Y2
+	VADDPS     Y2, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, 16(CX)(AX*1)
+	VCVTPH2PS  32(DX)(AX*1), Y1
+	VCVTPH2PS  32(BX)(AX*1), Y2
+	VADDPS     Y2, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, 32(CX)(AX*1)
+	VCVTPH2PS  48(DX)(AX*1), Y1
+	VCVTPH2PS  48(BX)(AX*1), Y2
+	VADDPS     Y2, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, 48(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VCVTPH2PS (DX)(AX*1), Y1
+	VCVTPH2PS (BX)(AX*1), Y2
+	VADDPS    Y2, Y1, Y1
+	VCVTPS2PH $0x00, Y1, (CX)(AX*1)
+	ADDQ      $+16, AX
+	JLT       near_loop
+
+done:
+	VCVTPS2PH $0x00, Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func SumBF16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·SumBF16(SB), NOSPLIT, $0-72
-	MOVQ     dst_base+0(FP), AX
-	MOVQ     dst_len+8(FP), CX
-	MOVQ     a_base+24(FP), DX
-	MOVQ     b_base+48(FP), BX
 	VPCMPEQD Y0, Y0, Y0
 	VPCMPEQD Y1, Y1, Y1
 	VPCMPEQD Y2, Y2, Y2
 	VPSLLD   $0x10, Y0, Y0
 	VPSRLD   $0x11, Y1, Y1
 	VPSRLD   $0x1f, Y2, Y2
-
-	// The last vector, to be stored at the end
-	LEAQ     -32(AX)(CX*1), SI
-	VMOVUPS  -32(DX)(CX*1), Y3
-	VMOVUPS  -32(BX)(CX*1), Y4
+	VPSLLD   $0x10, Y2, Y3
+	MOVQ     dst_len+8(FP), AX
+	MOVQ     dst_base+0(FP), CX
+	LEAQ     -32(CX)(AX*1), CX
+	MOVQ     a_base+24(FP), DX
+	LEAQ     -32(DX)(AX*1), DX
+	MOVQ     b_base+48(FP), BX
+	LEAQ     -32(BX)(AX*1), BX
+	NEGQ     AX
+	ADDQ     $+32, AX
+	VMOVUPS  (DX), Y3
+	VMOVUPS  (BX), Y4
 	VANDPS   Y0, Y3, Y5
 	VPSLLD   $0x10, Y3, Y3
 	VANDPS   Y0, Y4, Y6
@@ -2535,12 +2154,63 @@ TEXT ·SumBF16(SB), NOSPLIT, $0-72
 	VPADDD   Y4, Y5, Y5
 	VPSRLD   $0x10, Y3, Y3
 	VPBLENDW $0xaa, Y5, Y3, Y3
-	CMPQ     CX, $+64
-	JLT      many_done
+	CMPQ     AX, $-4160
+	JGT      near
 
-many_loop:
-	VMOVUPS  (DX), Y4
-	VMOVUPS  (BX), Y5
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y4
+	VMOVUPS    (BX)(AX*1), Y5
+	VANDPS     Y0, Y4, Y6
+	VPSLLD     $0x10, Y4, Y4
+	VANDPS     Y0, Y5, Y7
+	VPSLLD     $0x10, Y5, Y5
+	VADDPS     Y5, Y4, Y4
+	VADDPS     Y7, Y6, Y6
+	VPSRLD     $0x10, Y4, Y5
+	VANDPS     Y2, Y5, Y5
+	VPADDD     Y1, Y4, Y4
+	VPADDD     Y5, Y4, Y4
+	VPSRLD     $0x10, Y6, Y5
+	VANDPS     Y2, Y5, Y5
+	VPADDD     Y1, Y6, Y6
+	VPADDD     Y5, Y6, Y6
+	VPSRLD     $0x10, Y4, Y4
+	VPBLENDW   $0xaa, Y6, Y4, Y4
+	VMOVUPS    Y4, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y4
+	VMOVUPS    32(BX)(AX*1), Y5
+	VANDPS     Y0, Y4, Y6
+	VPSLLD     $0x10, Y4, Y4
+	VANDPS     Y0, Y5, Y7
+	VPSLLD     $0x10, Y5, Y5
+	VADDPS     Y5, Y4, Y4
+	VADDPS     Y7, Y6, Y6
+	VPSRLD     $0x10, Y4, Y5
+	VANDPS     Y2, Y5, Y5
+	VPADDD     Y1, Y4, Y4
+	VPADDD     Y5, Y4, Y4
+	VPSRLD     $0x10, Y6, Y5
+	VANDPS     Y2, Y5, Y5
+	VPADDD     Y1, Y6, Y6
+	VPADDD     Y5, Y6, Y6
+	VPSRLD     $0x10, Y4, Y4
+	VPBLENDW   $0xaa, Y6, Y4, Y4
+	VMOVUPS    Y4, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS  (DX)(AX*1), Y4
+	VMOVUPS  (BX)(AX*1), Y5
 	VANDPS   Y0, Y4, Y6
 	VPSLLD   $0x10, Y4, Y4
 	VANDPS   Y0, Y5, Y7
@@ -2557,140 +2227,96 @@ many_loop:
 	VPADDD   Y5, Y6, Y6
 	VPSRLD   $0x10, Y4, Y4
 	VPBLENDW $0xaa, Y6, Y4, Y4
-	VMOVUPS  Y4, (AX)
-	VMOVUPS  32(DX), Y4
-	VMOVUPS  32(BX), Y5
-	VANDPS   Y0, Y4, Y6
-	VPSLLD   $0x10, Y4, Y4
-	VANDPS   Y0, Y5, Y7
-	VPSLLD   $0x10, Y5, Y5
-	VADDPS   Y5, Y4, Y4
-	VADDPS   Y7, Y6, Y6
-	VPSRLD   $0x10, Y4, Y5
-	VANDPS   Y2, Y5, Y5
-	VPADDD   Y1, Y4, Y4
-	VPADDD   Y5, Y4, Y4
-	VPSRLD   $0x10, Y6, Y5
-	VANDPS   Y2, Y5, Y5
-	VPADDD   Y1, Y6, Y6
-	VPADDD   Y5, Y6, Y6
-	VPSRLD   $0x10, Y4, Y4
-	VPBLENDW $0xaa, Y6, Y4, Y4
-	VMOVUPS  Y4, 32(AX)
-	ADDQ     $+64, AX
-	ADDQ     $+64, DX
-	ADDQ     $+64, BX
-	SUBQ     $+64, CX
-	CMPQ     CX, $+64
-	JGE      many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS  (DX), Y4
-	VMOVUPS  (BX), Y5
-	VANDPS   Y0, Y4, Y6
-	VPSLLD   $0x10, Y4, Y4
-	VANDPS   Y0, Y5, Y7
-	VPSLLD   $0x10, Y5, Y5
-	VADDPS   Y5, Y4, Y4
-	VADDPS   Y7, Y6, Y6
-	VPSRLD   $0x10, Y4, Y5
-	VANDPS   Y2, Y5, Y5
-	VPADDD   Y1, Y4, Y4
-	VPADDD   Y5, Y4, Y4
-	VPSRLD   $0x10, Y6, Y5
-	VANDPS   Y2, Y5, Y5
-	VPADDD   Y1, Y6, Y6
-	VPADDD   Y5, Y6, Y6
-	VPSRLD   $0x10, Y4, Y4
-	VPBLENDW $0xaa, Y6, Y4, Y4
-	VMOVUPS  Y4, (AX)
+	VMOVUPS  Y4, (CX)(AX*1)
 	ADDQ     $+32, AX
-	ADDQ     $+32, DX
-	ADDQ     $+32, BX
-	SUBQ     $+32, CX
-	CMPQ     CX, $+33
-	JGE      one_loop
+	JLT      near_loop
 
-one_done:
-	VMOVUPS Y3, (SI)
+done:
+	VMOVUPS Y3, (CX)
 	VZEROUPPER
 	RET
 
 // func ProdF16(dst []byte, a []byte, b []byte)
-// Requires: AVX, F16C
+// Requires: AVX, F16C, MMX+
 TEXT ·ProdF16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ      -16(AX)(CX*1), SI
-	VCVTPH2PS -16(DX)(CX*1), Y0
-	VCVTPH2PS -16(BX)(CX*1), Y1
-	VMULPS    Y1, Y0, Y0
-	CMPQ      CX, $+32
-	JLT       many_done
-
-many_loop:
-	VCVTPH2PS (DX), Y1
-	VCVTPH2PS (BX), Y2
-	VMULPS    Y2, Y1, Y1
-	VCVTPS2PH $0x00, Y1, (AX)
-	VCVTPH2PS 16(DX), Y1
-	VCVTPH2PS 16(BX), Y2
-	VMULPS    Y2, Y1, Y1
-	VCVTPS2PH $0x00, Y1, 16(AX)
-	ADDQ      $+32, AX
-	ADDQ      $+32, DX
-	ADDQ      $+32, BX
-	SUBQ      $+32, CX
-	CMPQ      CX, $+32
-	JGE       many_loop
-
-many_done:
-	CMPQ CX, $+17
-	JLT  one_done
-
-one_loop:
-	VCVTPH2PS (DX), Y1
-	VCVTPH2PS (BX), Y2
-	VMULPS    Y2, Y1, Y1
-	VCVTPS2PH $0x00, Y1, (AX)
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	LEAQ      -16(CX)(AX*1), CX
+	MOVQ      a_base+24(FP), DX
+	LEAQ      -16(DX)(AX*1), DX
+	MOVQ      b_base+48(FP), BX
+	LEAQ      -16(BX)(AX*1), BX
+	NEGQ      AX
 	ADDQ      $+16, AX
-	ADDQ      $+16, DX
-	ADDQ      $+16, BX
-	SUBQ      $+16, CX
-	CMPQ      CX, $+17
-	JGE       one_loop
+	VCVTPH2PS (DX), Y0
+	VCVTPH2PS (BX), Y1
+	VMULPS    Y1, Y0, Y0
+	CMPQ      AX, $-4160
+	JGT       near
 
-one_done:
-	VCVTPS2PH $0x00, Y0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VCVTPH2PS  (DX)(AX*1), Y1
+	VCVTPH2PS  (BX)(AX*1), Y2
+	VMULPS     Y2, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, (CX)(AX*1)
+	VCVTPH2PS  16(DX)(AX*1), Y1
+	VCVTPH2PS  16(BX)(AX*1), Y2
+	VMULPS     Y2, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, 16(CX)(AX*1)
+	VCVTPH2PS  32(DX)(AX*1), Y1
+	VCVTPH2PS  32(BX)(AX*1), Y2
+	VMULPS     Y2, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, 32(CX)(AX*1)
+	VCVTPH2PS  48(DX)(AX*1), Y1
+	VCVTPH2PS  48(BX)(AX*1), Y2
+	VMULPS     Y2, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, 48(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VCVTPH2PS (DX)(AX*1), Y1
+	VCVTPH2PS (BX)(AX*1), Y2
+	VMULPS    Y2, Y1, Y1
+	VCVTPS2PH $0x00, Y1, (CX)(AX*1)
+	ADDQ      $+16, AX
+	JLT       near_loop
+
+done:
+	VCVTPS2PH $0x00, Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func ProdBF16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·ProdBF16(SB), NOSPLIT, $0-72
-	MOVQ     dst_base+0(FP), AX
-	MOVQ     dst_len+8(FP), CX
-	MOVQ     a_base+24(FP), DX
-	MOVQ     b_base+48(FP), BX
 	VPCMPEQD Y0, Y0, Y0
 	VPCMPEQD Y1, Y1, Y1
 	VPCMPEQD Y2, Y2, Y2
 	VPSLLD   $0x10, Y0, Y0
 	VPSRLD   $0x11, Y1, Y1
 	VPSRLD   $0x1f, Y2, Y2
-
-	// The last vector, to be stored at the end
-	LEAQ     -32(AX)(CX*1), SI
-	VMOVUPS  -32(DX)(CX*1), Y3
-	VMOVUPS  -32(BX)(CX*1), Y4
+	VPSLLD   $0x10, Y2, Y3
+	MOVQ     dst_len+8(FP), AX
+	MOVQ     dst_base+0(FP), CX
+	LEAQ     -32(CX)(AX*1), CX
+	MOVQ     a_base+24(FP), DX
+	LEAQ     -32(DX)(AX*1), DX
+	MOVQ     b_base+48(FP), BX
+	LEAQ     -32(BX)(AX*1), BX
+	NEGQ     AX
+	ADDQ     $+32, AX
+	VMOVUPS  (DX), Y3
+	VMOVUPS  (BX), Y4
 	VANDPS   Y0, Y3, Y5
 	VPSLLD   $0x10, Y3, Y3
 	VANDPS   Y0, Y4, Y6
@@ -2707,12 +2333,63 @@ TEXT ·ProdBF16(SB), NOSPLIT, $0-72
 	VPADDD   Y4, Y5, Y5
 	VPSRLD   $0x10, Y3, Y3
 	VPBLENDW $0xaa, Y5, Y3, Y3
-	CMPQ     CX, $+64
-	JLT      many_done
+	CMPQ     AX, $-4160
+	JGT      near
 
-many_loop:
-	VMOVUPS  (DX), Y4
-	VMOVUPS  (BX), Y5
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y4
+	VMOVUPS    (BX)(AX*1), Y5
+	VANDPS     Y0, Y4, Y6
+	VPSLLD     $0x10, Y4, Y4
+	VANDPS     Y0, Y5, Y7
+	VPSLLD     $0x10, Y5, Y5
+	VMULPS     Y5, Y4, Y4
+	VMULPS     Y7, Y6, Y6
+	VPSRLD     $0x10, Y4, Y5
+	VANDPS     Y2, Y5, Y5
+	VPADDD     Y1, Y4, Y4
+	VPADDD     Y5, Y4, Y4
+	VPSRLD     $0x10, Y6, Y5
+	VANDPS     Y2, Y5, Y5
+	VPADDD     Y1, Y6, Y6
+	VPADDD     Y5, Y6, Y6
+	VPSRLD     $0x10, Y4, Y4
+	VPBLENDW   $0xaa, Y6, Y4, Y4
+	VMOVUPS    Y4, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y4
+	VMOVUPS    32(BX)(AX*1), Y5
+	VANDPS     Y0, Y4, Y6
+	VPSLLD     $0x10, Y4, Y4
+	VANDPS     Y0, Y5, Y7
+	VPSLLD     $0x10, Y5, Y5
+	VMULPS     Y5, Y4, Y4
+	VMULPS     Y7, Y6, Y6
+	VPSRLD     $0x10, Y4, Y5
+	VANDPS     Y2, Y5, Y5
+	VPADDD     Y1, Y4, Y4
+	VPADDD     Y5, Y4, Y4
+	VPSRLD     $0x10, Y6, Y5
+	VANDPS     Y2, Y5, Y5
+	VPADDD     Y1, Y6, Y6
+	VPADDD     Y5, Y6, Y6
+	VPSRLD     $0x10, Y4, Y4
+	VPBLENDW   $0xaa, Y6, Y4, Y4
+	VMOVUPS    Y4, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS  (DX)(AX*1), Y4
+	VMOVUPS  (BX)(AX*1), Y5
 	VANDPS   Y0, Y4, Y6
 	VPSLLD   $0x10, Y4, Y4
 	VANDPS   Y0, Y5, Y7
@@ -2729,148 +2406,108 @@ many_loop:
 	VPADDD   Y5, Y6, Y6
 	VPSRLD   $0x10, Y4, Y4
 	VPBLENDW $0xaa, Y6, Y4, Y4
-	VMOVUPS  Y4, (AX)
-	VMOVUPS  32(DX), Y4
-	VMOVUPS  32(BX), Y5
-	VANDPS   Y0, Y4, Y6
-	VPSLLD   $0x10, Y4, Y4
-	VANDPS   Y0, Y5, Y7
-	VPSLLD   $0x10, Y5, Y5
-	VMULPS   Y5, Y4, Y4
-	VMULPS   Y7, Y6, Y6
-	VPSRLD   $0x10, Y4, Y5
-	VANDPS   Y2, Y5, Y5
-	VPADDD   Y1, Y4, Y4
-	VPADDD   Y5, Y4, Y4
-	VPSRLD   $0x10, Y6, Y5
-	VANDPS   Y2, Y5, Y5
-	VPADDD   Y1, Y6, Y6
-	VPADDD   Y5, Y6, Y6
-	VPSRLD   $0x10, Y4, Y4
-	VPBLENDW $0xaa, Y6, Y4, Y4
-	VMOVUPS  Y4, 32(AX)
-	ADDQ     $+64, AX
-	ADDQ     $+64, DX
-	ADDQ     $+64, BX
-	SUBQ     $+64, CX
-	CMPQ     CX, $+64
-	JGE      many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS  (DX), Y4
-	VMOVUPS  (BX), Y5
-	VANDPS   Y0, Y4, Y6
-	VPSLLD   $0x10, Y4, Y4
-	VANDPS   Y0, Y5, Y7
-	VPSLLD   $0x10, Y5, Y5
-	VMULPS   Y5, Y4, Y4
-	VMULPS   Y7, Y6, Y6
-	VPSRLD   $0x10, Y4, Y5
-	VANDPS   Y2, Y5, Y5
-	VPADDD   Y1, Y4, Y4
-	VPADDD   Y5, Y4, Y4
-	VPSRLD   $0x10, Y6, Y5
-	VANDPS   Y2, Y5, Y5
-	VPADDD   Y1, Y6, Y6
-	VPADDD   Y5, Y6, Y6
-	VPSRLD   $0x10, Y4, Y4
-	VPBLENDW $0xaa, Y6, Y4, Y4
-	VMOVUPS  Y4, (AX)
+	VMOVUPS  Y4, (CX)(AX*1)
 	ADDQ     $+32, AX
-	ADDQ     $+32, DX
-	ADDQ     $+32, BX
-	SUBQ     $+32, CX
-	CMPQ     CX, $+33
-	JGE      one_loop
+	JLT      near_loop
 
-one_done:
-	VMOVUPS Y3, (SI)
+done:
+	VMOVUPS Y3, (CX)
 	VZEROUPPER
 	RET
 
 // func MinF16(dst []byte, a []byte, b []byte)
-// Requires: AVX, F16C
+// Requires: AVX, F16C, MMX+
 TEXT ·MinF16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ      -16(AX)(CX*1), SI
-	VCVTPH2PS -16(DX)(CX*1), Y0
-	VCVTPH2PS -16(BX)(CX*1), Y1
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	LEAQ      -16(CX)(AX*1), CX
+	MOVQ      a_base+24(FP), DX
+	LEAQ      -16(DX)(AX*1), DX
+	MOVQ      b_base+48(FP), BX
+	LEAQ      -16(BX)(AX*1), BX
+	NEGQ      AX
+	ADDQ      $+16, AX
+	VCVTPH2PS (DX), Y0
+	VCVTPH2PS (BX), Y1
 	VMINPS    Y1, Y0, Y2
 	VMINPS    Y0, Y1, Y0
 	VORPS     Y2, Y0, Y0
-	CMPQ      CX, $+32
-	JLT       many_done
+	CMPQ      AX, $-4160
+	JGT       near
 
-many_loop:
-	VCVTPH2PS (DX), Y1
-	VCVTPH2PS (BX), Y2
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VCVTPH2PS  (DX)(AX*1), Y1
+	VCVTPH2PS  (BX)(AX*1), Y2
+	VMINPS     Y2, Y1, Y3
+	VMINPS     Y1, Y2, Y1
+	VORPS      Y3, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, (CX)(AX*1)
+	VCVTPH2PS  16(DX)(AX*1), Y1
+	VCVTPH2PS  16(BX)(AX*1), Y2
+	VMINPS     Y2, Y1, Y3
+	VMINPS     Y1, Y2, Y1
+	VORPS      Y3, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, 16(CX)(AX*1)
+	VCVTPH2PS  32(DX)(AX*1), Y1
+	VCVTPH2PS  32(BX)(AX*1), Y2
+	VMINPS     Y2, Y1, Y3
+	VMINPS     Y1, Y2, Y1
+	VORPS      Y3, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, 32(CX)(AX*1)
+	VCVTPH2PS  48(DX)(AX*1), Y1
+	VCVTPH2PS  48(BX)(AX*1), Y2
+	VMINPS     Y2, Y1, Y3
+	VMINPS     Y1, Y2, Y1
+	VORPS      Y3, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, 48(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VCVTPH2PS (DX)(AX*1), Y1
+	VCVTPH2PS (BX)(AX*1), Y2
 	VMINPS    Y2, Y1, Y3
 	VMINPS    Y1, Y2, Y1
 	VORPS     Y3, Y1, Y1
-	VCVTPS2PH $0x00, Y1, (AX)
-	VCVTPH2PS 16(DX), Y1
-	VCVTPH2PS 16(BX), Y2
-	VMINPS    Y2, Y1, Y3
-	VMINPS    Y1, Y2, Y1
-	VORPS     Y3, Y1, Y1
-	VCVTPS2PH $0x00, Y1, 16(AX)
-	ADDQ      $+32, AX
-	ADDQ      $+32, DX
-	ADDQ      $+32, BX
-	SUBQ      $+32, CX
-	CMPQ      CX, $+32
-	JGE       many_loop
-
-many_done:
-	CMPQ CX, $+17
-	JLT  one_done
-
-one_loop:
-	VCVTPH2PS (DX), Y1
-	VCVTPH2PS (BX), Y2
-	VMINPS    Y2, Y1, Y3
-	VMINPS    Y1, Y2, Y1
-	VORPS     Y3, Y1, Y1
-	VCVTPS2PH $0x00, Y1, (AX)
+	VCVTPS2PH $0x00, Y1, (CX)(AX*1)
 	ADDQ      $+16, AX
-	ADDQ      $+16, DX
-	ADDQ      $+16, BX
-	SUBQ      $+16, CX
-	CMPQ      CX, $+17
-	JGE       one_loop
+	JLT       near_loop
 
-one_done:
-	VCVTPS2PH $0x00, Y0, (SI)
+done:
+	VCVTPS2PH $0x00, Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinBF16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MinBF16(SB), NOSPLIT, $0-72
-	MOVQ     dst_base+0(FP), AX
-	MOVQ     dst_len+8(FP), CX
-	MOVQ     a_base+24(FP), DX
-	MOVQ     b_base+48(FP), BX
 	VPCMPEQD Y0, Y0, Y0
 	VPCMPEQD Y1, Y1, Y1
 	VPCMPEQD Y2, Y2, Y2
 	VPSLLD   $0x10, Y0, Y0
 	VPSRLD   $0x11, Y1, Y1
 	VPSRLD   $0x1f, Y2, Y2
-
-	// The last vector, to be stored at the end
-	LEAQ     -32(AX)(CX*1), SI
-	VMOVUPS  -32(DX)(CX*1), Y1
-	VMOVUPS  -32(BX)(CX*1), Y2
+	VPSLLD   $0x10, Y2, Y1
+	MOVQ     dst_len+8(FP), AX
+	MOVQ     dst_base+0(FP), CX
+	LEAQ     -32(CX)(AX*1), CX
+	MOVQ     a_base+24(FP), DX
+	LEAQ     -32(DX)(AX*1), DX
+	MOVQ     b_base+48(FP), BX
+	LEAQ     -32(BX)(AX*1), BX
+	NEGQ     AX
+	ADDQ     $+32, AX
+	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y2
 	VANDPS   Y0, Y1, Y3
 	VPSLLD   $0x10, Y1, Y1
 	VANDPS   Y0, Y2, Y4
@@ -2883,12 +2520,55 @@ TEXT ·MinBF16(SB), NOSPLIT, $0-72
 	VORPS    Y2, Y3, Y3
 	VPSRLD   $0x10, Y1, Y1
 	VPBLENDW $0xaa, Y3, Y1, Y1
-	CMPQ     CX, $+64
-	JLT      many_done
+	CMPQ     AX, $-4160
+	JGT      near
 
-many_loop:
-	VMOVUPS  (DX), Y2
-	VMOVUPS  (BX), Y3
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y2
+	VMOVUPS    (BX)(AX*1), Y3
+	VANDPS     Y0, Y2, Y4
+	VPSLLD     $0x10, Y2, Y2
+	VANDPS     Y0, Y3, Y5
+	VPSLLD     $0x10, Y3, Y3
+	VMINPS     Y3, Y2, Y6
+	VMINPS     Y2, Y3, Y2
+	VORPS      Y6, Y2, Y2
+	VMINPS     Y5, Y4, Y3
+	VMINPS     Y4, Y5, Y4
+	VORPS      Y3, Y4, Y4
+	VPSRLD     $0x10, Y2, Y2
+	VPBLENDW   $0xaa, Y4, Y2, Y2
+	VMOVUPS    Y2, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y2
+	VMOVUPS    32(BX)(AX*1), Y3
+	VANDPS     Y0, Y2, Y4
+	VPSLLD     $0x10, Y2, Y2
+	VANDPS     Y0, Y3, Y5
+	VPSLLD     $0x10, Y3, Y3
+	VMINPS     Y3, Y2, Y6
+	VMINPS     Y2, Y3, Y2
+	VORPS      Y6, Y2, Y2
+	VMINPS     Y5, Y4, Y3
+	VMINPS     Y4, Y5, Y4
+	VORPS      Y3, Y4, Y4
+	VPSRLD     $0x10, Y2, Y2
+	VPBLENDW   $0xaa, Y4, Y2, Y2
+	VMOVUPS    Y2, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS  (DX)(AX*1), Y2
+	VMOVUPS  (BX)(AX*1), Y3
 	VANDPS   Y0, Y2, Y4
 	VPSLLD   $0x10, Y2, Y2
 	VANDPS   Y0, Y3, Y5
@@ -2901,148 +2581,120 @@ many_loop:
 	VORPS    Y3, Y4, Y4
 	VPSRLD   $0x10, Y2, Y2
 	VPBLENDW $0xaa, Y4, Y2, Y2
-	VMOVUPS  Y2, (AX)
-	VMOVUPS  32(DX), Y2
-	VMOVUPS  32(BX), Y3
-	VANDPS   Y0, Y2, Y4
-	VPSLLD   $0x10, Y2, Y2
-	VANDPS   Y0, Y3, Y5
-	VPSLLD   $0x10, Y3, Y3
-	VMINPS   Y3, Y2, Y6
-	VMINPS   Y2, Y3, Y2
-	VORPS    Y6, Y2, Y2
-	VMINPS   Y5, Y4, Y3
-	VMINPS   Y4, Y5, Y4
-	VORPS    Y3, Y4, Y4
-	VPSRLD   $0x10, Y2, Y2
-	VPBLENDW $0xaa, Y4, Y2, Y2
-	VMOVUPS  Y2, 32(AX)
-	ADDQ     $+64, AX
-	ADDQ     $+64, DX
-	ADDQ     $+64, BX
-	SUBQ     $+64, CX
-	CMPQ     CX, $+64
-	JGE      many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS  (DX), Y2
-	VMOVUPS  (BX), Y3
-	VANDPS   Y0, Y2, Y4
-	VPSLLD   $0x10, Y2, Y2
-	VANDPS   Y0, Y3, Y5
-	VPSLLD   $0x10, Y3, Y3
-	VMINPS   Y3, Y2, Y6
-	VMINPS   Y2, Y3, Y2
-	VORPS    Y6, Y2, Y2
-	VMINPS   Y5, Y4, Y3
-	VMINPS   Y4, Y5, Y4
-	VORPS    Y3, Y4, Y4
-	VPSRLD   $0x10, Y2, Y2
-	VPBLENDW $0xaa, Y4, Y2, Y2
-	VMOVUPS  Y2, (AX)
+	VMOVUPS  Y2, (CX)(AX*1)
 	ADDQ     $+32, AX
-	ADDQ     $+32, DX
-	ADDQ     $+32, BX
-	SUBQ     $+32, CX
-	CMPQ     CX, $+33
-	JGE      one_loop
+	JLT      near_loop
 
-one_done:
-	VMOVUPS Y1, (SI)
+done:
+	VMOVUPS Y1, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxF16(dst []byte, a []byte, b []byte)
-// Requires: AVX, F16C
+// Requires: AVX, F16C, MMX+
 TEXT ·MaxF16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ      -16(AX)(CX*1), SI
-	VCVTPH2PS -16(DX)(CX*1), Y0
-	VCVTPH2PS -16(BX)(CX*1), Y1
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	LEAQ      -16(CX)(AX*1), CX
+	MOVQ      a_base+24(FP), DX
+	LEAQ      -16(DX)(AX*1), DX
+	MOVQ      b_base+48(FP), BX
+	LEAQ      -16(BX)(AX*1), BX
+	NEGQ      AX
+	ADDQ      $+16, AX
+	VCVTPH2PS (DX), Y0
+	VCVTPH2PS (BX), Y1
 	VCMPPS    $0x03, Y1, Y0, Y3
 	VMAXPS    Y1, Y0, Y2
 	VMAXPS    Y0, Y1, Y0
 	VANDPS    Y2, Y0, Y0
 	VORPS     Y3, Y0, Y0
-	CMPQ      CX, $+32
-	JLT       many_done
+	CMPQ      AX, $-4160
+	JGT       near
 
-many_loop:
-	VCVTPH2PS (DX), Y1
-	VCVTPH2PS (BX), Y2
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VCVTPH2PS  (DX)(AX*1), Y1
+	VCVTPH2PS  (BX)(AX*1), Y2
+	VCMPPS     $0x03, Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y3
+	VMAXPS     Y1, Y2, Y1
+	VANDPS     Y3, Y1, Y1
+	VORPS      Y4, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, (CX)(AX*1)
+	VCVTPH2PS  16(DX)(AX*1), Y1
+	VCVTPH2PS  16(BX)(AX*1), Y2
+	VCMPPS     $0x03, Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y3
+	VMAXPS     Y1, Y2, Y1
+	VANDPS     Y3, Y1, Y1
+	VORPS      Y4, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, 16(CX)(AX*1)
+	VCVTPH2PS  32(DX)(AX*1), Y1
+	VCVTPH2PS  32(BX)(AX*1), Y2
+	VCMPPS     $0x03, Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y3
+	VMAXPS     Y1, Y2, Y1
+	VANDPS     Y3, Y1, Y1
+	VORPS      Y4, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, 32(CX)(AX*1)
+	VCVTPH2PS  48(DX)(AX*1), Y1
+	VCVTPH2PS  48(BX)(AX*1), Y2
+	VCMPPS     $0x03, Y2, Y1, Y4
+	VMAXPS     Y2, Y1, Y3
+	VMAXPS     Y1, Y2, Y1
+	VANDPS     Y3, Y1, Y1
+	VORPS      Y4, Y1, Y1
+	VCVTPS2PH  $0x00, Y1, 48(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VCVTPH2PS (DX)(AX*1), Y1
+	VCVTPH2PS (BX)(AX*1), Y2
 	VCMPPS    $0x03, Y2, Y1, Y4
 	VMAXPS    Y2, Y1, Y3
 	VMAXPS    Y1, Y2, Y1
 	VANDPS    Y3, Y1, Y1
 	VORPS     Y4, Y1, Y1
-	VCVTPS2PH $0x00, Y1, (AX)
-	VCVTPH2PS 16(DX), Y1
-	VCVTPH2PS 16(BX), Y2
-	VCMPPS    $0x03, Y2, Y1, Y4
-	VMAXPS    Y2, Y1, Y3
-	VMAXPS    Y1, Y2, Y1
-	VANDPS    Y3, Y1, Y1
-	VORPS     Y4, Y1, Y1
-	VCVTPS2PH $0x00, Y1, 16(AX)
-	ADDQ      $+32, AX
-	ADDQ      $+32, DX
-	ADDQ      $+32, BX
-	SUBQ      $+32, CX
-	CMPQ      CX, $+32
-	JGE       many_loop
-
-many_done:
-	CMPQ CX, $+17
-	JLT  one_done
-
-one_loop:
-	VCVTPH2PS (DX), Y1
-	VCVTPH2PS (BX), Y2
-	VCMPPS    $0x03, Y2, Y1, Y4
-	VMAXPS    Y2, Y1, Y3
-	VMAXPS    Y1, Y2, Y1
-	VANDPS    Y3, Y1, Y1
-	VORPS     Y4, Y1, Y1
-	VCVTPS2PH $0x00, Y1, (AX)
+	VCVTPS2PH $0x00, Y1, (CX)(AX*1)
 	ADDQ      $+16, AX
-	ADDQ      $+16, DX
-	ADDQ      $+16, BX
-	SUBQ      $+16, CX
-	CMPQ      CX, $+17
-	JGE       one_loop
+	JLT       near_loop
 
-one_done:
-	VCVTPS2PH $0x00, Y0, (SI)
+done:
+	VCVTPS2PH $0x00, Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxBF16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·MaxBF16(SB), NOSPLIT, $0-72
-	MOVQ     dst_base+0(FP), AX
-	MOVQ     dst_len+8(FP), CX
-	MOVQ     a_base+24(FP), DX
-	MOVQ     b_base+48(FP), BX
 	VPCMPEQD Y0, Y0, Y0
 	VPCMPEQD Y1, Y1, Y1
 	VPCMPEQD Y2, Y2, Y2
 	VPSLLD   $0x10, Y0, Y0
 	VPSRLD   $0x11, Y1, Y1
 	VPSRLD   $0x1f, Y2, Y2
-
-	// The last vector, to be stored at the end
-	LEAQ     -32(AX)(CX*1), SI
-	VMOVUPS  -32(DX)(CX*1), Y1
-	VMOVUPS  -32(BX)(CX*1), Y2
+	VPSLLD   $0x10, Y2, Y1
+	MOVQ     dst_len+8(FP), AX
+	MOVQ     dst_base+0(FP), CX
+	LEAQ     -32(CX)(AX*1), CX
+	MOVQ     a_base+24(FP), DX
+	LEAQ     -32(DX)(AX*1), DX
+	MOVQ     b_base+48(FP), BX
+	LEAQ     -32(BX)(AX*1), BX
+	NEGQ     AX
+	ADDQ     $+32, AX
+	VMOVUPS  (DX), Y1
+	VMOVUPS  (BX), Y2
 	VANDPS   Y0, Y1, Y3
 	VPSLLD   $0x10, Y1, Y1
 	VANDPS   Y0, Y2, Y4
@@ -3059,12 +2711,63 @@ TEXT ·MaxBF16(SB), NOSPLIT, $0-72
 	VORPS    Y5, Y3, Y3
 	VPSRLD   $0x10, Y1, Y1
 	VPBLENDW $0xaa, Y3, Y1, Y1
-	CMPQ     CX, $+64
-	JLT      many_done
+	CMPQ     AX, $-4160
+	JGT      near
 
-many_loop:
-	VMOVUPS  (DX), Y2
-	VMOVUPS  (BX), Y3
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y2
+	VMOVUPS    (BX)(AX*1), Y3
+	VANDPS     Y0, Y2, Y4
+	VPSLLD     $0x10, Y2, Y2
+	VANDPS     Y0, Y3, Y5
+	VPSLLD     $0x10, Y3, Y3
+	VCMPPS     $0x03, Y3, Y2, Y7
+	VMAXPS     Y3, Y2, Y6
+	VMAXPS     Y2, Y3, Y2
+	VANDPS     Y6, Y2, Y2
+	VORPS      Y7, Y2, Y2
+	VCMPPS     $0x03, Y5, Y4, Y6
+	VMAXPS     Y5, Y4, Y3
+	VMAXPS     Y4, Y5, Y4
+	VANDPS     Y3, Y4, Y4
+	VORPS      Y6, Y4, Y4
+	VPSRLD     $0x10, Y2, Y2
+	VPBLENDW   $0xaa, Y4, Y2, Y2
+	VMOVUPS    Y2, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y2
+	VMOVUPS    32(BX)(AX*1), Y3
+	VANDPS     Y0, Y2, Y4
+	VPSLLD     $0x10, Y2, Y2
+	VANDPS     Y0, Y3, Y5
+	VPSLLD     $0x10, Y3, Y3
+	VCMPPS     $0x03, Y3, Y2, Y7
+	VMAXPS     Y3, Y2, Y6
+	VMAXPS     Y2, Y3, Y2
+	VANDPS     Y6, Y2, Y2
+	VORPS      Y7, Y2, Y2
+	VCMPPS     $0x03, Y5, Y4, Y6
+	VMAXPS     Y5, Y4, Y3
+	VMAXPS     Y4, Y5, Y4
+	VANDPS     Y3, Y4, Y4
+	VORPS      Y6, Y4, Y4
+	VPSRLD     $0x10, Y2, Y2
+	VPBLENDW   $0xaa, Y4, Y2, Y2
+	VMOVUPS    Y2, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS  (DX)(AX*1), Y2
+	VMOVUPS  (BX)(AX*1), Y3
 	VANDPS   Y0, Y2, Y4
 	VPSLLD   $0x10, Y2, Y2
 	VANDPS   Y0, Y3, Y5
@@ -3081,168 +2784,165 @@ many_loop:
 	VORPS    Y6, Y4, Y4
 	VPSRLD   $0x10, Y2, Y2
 	VPBLENDW $0xaa, Y4, Y2, Y2
-	VMOVUPS  Y2, (AX)
-	VMOVUPS  32(DX), Y2
-	VMOVUPS  32(BX), Y3
-	VANDPS   Y0, Y2, Y4
-	VPSLLD   $0x10, Y2, Y2
-	VANDPS   Y0, Y3, Y5
-	VPSLLD   $0x10, Y3, Y3
-	VCMPPS   $0x03, Y3, Y2, Y7
-	VMAXPS   Y3, Y2, Y6
-	VMAXPS   Y2, Y3, Y2
-	VANDPS   Y6, Y2, Y2
-	VORPS    Y7, Y2, Y2
-	VCMPPS   $0x03, Y5, Y4, Y6
-	VMAXPS   Y5, Y4, Y3
-	VMAXPS   Y4, Y5, Y4
-	VANDPS   Y3, Y4, Y4
-	VORPS    Y6, Y4, Y4
-	VPSRLD   $0x10, Y2, Y2
-	VPBLENDW $0xaa, Y4, Y2, Y2
-	VMOVUPS  Y2, 32(AX)
-	ADDQ     $+64, AX
-	ADDQ     $+64, DX
-	ADDQ     $+64, BX
-	SUBQ     $+64, CX
-	CMPQ     CX, $+64
-	JGE      many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VMOVUPS  (DX), Y2
-	VMOVUPS  (BX), Y3
-	VANDPS   Y0, Y2, Y4
-	VPSLLD   $0x10, Y2, Y2
-	VANDPS   Y0, Y3, Y5
-	VPSLLD   $0x10, Y3, Y3
-	VCMPPS   $0x03, Y3, Y2, Y7
-	VMAXPS   Y3, Y2, Y6
-	VMAXPS   Y2, Y3, Y2
-	VANDPS   Y6, Y2, Y2
-	VORPS    Y7, Y2, Y2
-	VCMPPS   $0x03, Y5, Y4, Y6
-	VMAXPS   Y5, Y4, Y3
-	VMAXPS   Y4, Y5, Y4
-	VANDPS   Y3, Y4, Y4
-	VORPS    Y6, Y4, Y4
-	VPSRLD   $0x10, Y2, Y2
-	VPBLENDW $0xaa, Y4, Y2, Y2
-	VMOVUPS  Y2, (AX)
+	VMOVUPS  Y2, (CX)(AX*1)
 	ADDQ     $+32, AX
-	ADDQ     $+32, DX
-	ADDQ     $+32, BX
-	SUBQ     $+32, CX
-	CMPQ     CX, $+33
-	JGE      one_loop
+	JLT      near_loop
 
-one_done:
-	VMOVUPS Y1, (SI)
+done:
+	VMOVUPS Y1, (CX)
 	VZEROUPPER
 	RET
 
 // func DivideF32(dst []byte, src []byte, by float32)
-// Requires: AVX, AVX2, SSE
+// Requires: AVX, AVX2, MMX+, SSE
 TEXT ·DivideF32(SB), NOSPLIT, $0-52
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         dst_len+8(FP), CX
-	MOVQ         src_base+24(FP), DX
 	MOVSS        by+48(FP), X0
 	VBROADCASTSS X0, Y0
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	LEAQ         -32(CX)(AX*1), CX
+	MOVQ         src_base+24(FP), DX
+	LEAQ         -32(DX)(AX*1), DX
+	NEGQ         AX
+	ADDQ         $+32, AX
+	VMOVUPS      (DX), Y1
+	VDIVPS       Y0, Y1, Y1
+	CMPQ         AX, $-4160
+	JGT          near
 
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), BX
-	VMOVUPS -32(DX)(CX*1), Y1
-	VDIVPS  Y0, Y1, Y1
-	CMPQ    CX, $+33
-	JLT     one_done
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y2
+	VDIVPS     Y0, Y2, Y2
+	VMOVUPS    Y2, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y2
+	VDIVPS     Y0, Y2, Y2
+	VMOVUPS    Y2, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-one_loop:
-	VMOVUPS (DX), Y2
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y2
 	VDIVPS  Y0, Y2, Y2
-	VMOVUPS Y2, (AX)
+	VMOVUPS Y2, (CX)(AX*1)
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	JLT     near_loop
 
-one_done:
-	VMOVUPS Y1, (BX)
+done:
+	VMOVUPS Y1, (CX)
 	VZEROUPPER
 	RET
 
 // func DivideF64(dst []byte, src []byte, by float64)
-// Requires: AVX, AVX2, SSE2
+// Requires: AVX, AVX2, MMX+, SSE2
 TEXT ·DivideF64(SB), NOSPLIT, $0-56
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         dst_len+8(FP), CX
-	MOVQ         src_base+24(FP), DX
 	MOVSD        by+48(FP), X0
 	VBROADCASTSD X0, Y0
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	LEAQ         -32(CX)(AX*1), CX
+	MOVQ         src_base+24(FP), DX
+	LEAQ         -32(DX)(AX*1), DX
+	NEGQ         AX
+	ADDQ         $+32, AX
+	VMOVUPS      (DX), Y1
+	VDIVPD       Y0, Y1, Y1
+	CMPQ         AX, $-4160
+	JGT          near
 
-	// The last vector, to be stored at the end
-	LEAQ    -32(AX)(CX*1), BX
-	VMOVUPS -32(DX)(CX*1), Y1
-	VDIVPD  Y0, Y1, Y1
-	CMPQ    CX, $+33
-	JLT     one_done
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y2
+	VDIVPD     Y0, Y2, Y2
+	VMOVUPS    Y2, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y2
+	VDIVPD     Y0, Y2, Y2
+	VMOVUPS    Y2, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-one_loop:
-	VMOVUPS (DX), Y2
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Y2
 	VDIVPD  Y0, Y2, Y2
-	VMOVUPS Y2, (AX)
+	VMOVUPS Y2, (CX)(AX*1)
 	ADDQ    $+32, AX
-	ADDQ    $+32, DX
-	SUBQ    $+32, CX
-	CMPQ    CX, $+33
-	JGE     one_loop
+	JLT     near_loop
 
-one_done:
-	VMOVUPS Y1, (BX)
+done:
+	VMOVUPS Y1, (CX)
 	VZEROUPPER
 	RET
 
 // func DivideF16(dst []byte, src []byte, by float32)
-// Requires: AVX, AVX2, F16C, SSE
+// Requires: AVX, AVX2, F16C, MMX+, SSE
 TEXT ·DivideF16(SB), NOSPLIT, $0-52
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         dst_len+8(FP), CX
-	MOVQ         src_base+24(FP), DX
 	MOVSS        by+48(FP), X0
 	VBROADCASTSS X0, Y0
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	LEAQ         -16(CX)(AX*1), CX
+	MOVQ         src_base+24(FP), DX
+	LEAQ         -16(DX)(AX*1), DX
+	NEGQ         AX
+	ADDQ         $+16, AX
+	VCVTPH2PS    (DX), Y1
+	VDIVPS       Y0, Y1, Y1
+	CMPQ         AX, $-4160
+	JGT          near
 
-	// The last vector, to be stored at the end
-	LEAQ      -16(AX)(CX*1), BX
-	VCVTPH2PS -16(DX)(CX*1), Y1
-	VDIVPS    Y0, Y1, Y1
-	CMPQ      CX, $+17
-	JLT       one_done
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VCVTPH2PS  (DX)(AX*1), Y2
+	VDIVPS     Y0, Y2, Y2
+	VCVTPS2PH  $0x00, Y2, (CX)(AX*1)
+	VCVTPH2PS  16(DX)(AX*1), Y2
+	VDIVPS     Y0, Y2, Y2
+	VCVTPS2PH  $0x00, Y2, 16(CX)(AX*1)
+	VCVTPH2PS  32(DX)(AX*1), Y2
+	VDIVPS     Y0, Y2, Y2
+	VCVTPS2PH  $0x00, Y2, 32(CX)(AX*1)
+	VCVTPH2PS  48(DX)(AX*1), Y2
+	VDIVPS     Y0, Y2, Y2
+	VCVTPS2PH  $0x00, Y2, 48(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-one_loop:
-	VCVTPH2PS (DX), Y2
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VCVTPH2PS (DX)(AX*1), Y2
 	VDIVPS    Y0, Y2, Y2
-	VCVTPS2PH $0x00, Y2, (AX)
+	VCVTPS2PH $0x00, Y2, (CX)(AX*1)
 	ADDQ      $+16, AX
-	ADDQ      $+16, DX
-	SUBQ      $+16, CX
-	CMPQ      CX, $+17
-	JGE       one_loop
+	JLT       near_loop
 
-one_done:
-	VCVTPS2PH $0x00, Y1, (BX)
+done:
+	VCVTPS2PH $0x00, Y1, (CX)
 	VZEROUPPER
 	RET
 
 // func DivideBF16(dst []byte, src []byte, by float32)
-// Requires: AVX, AVX2, SSE
+// Requires: AVX, AVX2, MMX+, SSE
 TEXT ·DivideBF16(SB), NOSPLIT, $0-52
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         dst_len+8(FP), CX
-	MOVQ         src_base+24(FP), DX
 	MOVSS        by+48(FP), X0
 	VPCMPEQD     Y1, Y1, Y1
 	VPCMPEQD     Y2, Y2, Y2
@@ -3250,30 +2950,79 @@ TEXT ·DivideBF16(SB), NOSPLIT, $0-52
 	VPSLLD       $0x10, Y1, Y1
 	VPSRLD       $0x11, Y2, Y2
 	VPSRLD       $0x1f, Y3, Y3
+	VPSLLD       $0x10, Y3, Y4
 	VBROADCASTSS X0, Y0
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	LEAQ         -32(CX)(AX*1), CX
+	MOVQ         src_base+24(FP), DX
+	LEAQ         -32(DX)(AX*1), DX
+	NEGQ         AX
+	ADDQ         $+32, AX
+	VMOVUPS      (DX), Y4
+	VANDPS       Y1, Y4, Y5
+	VPSLLD       $0x10, Y4, Y4
+	VDIVPS       Y0, Y4, Y4
+	VDIVPS       Y0, Y5, Y5
+	VPSRLD       $0x10, Y4, Y6
+	VANDPS       Y3, Y6, Y6
+	VPADDD       Y2, Y4, Y4
+	VPADDD       Y6, Y4, Y4
+	VPSRLD       $0x10, Y5, Y6
+	VANDPS       Y3, Y6, Y6
+	VPADDD       Y2, Y5, Y5
+	VPADDD       Y6, Y5, Y5
+	VPSRLD       $0x10, Y4, Y4
+	VPBLENDW     $0xaa, Y5, Y4, Y4
+	CMPQ         AX, $-4160
+	JGT          near
 
-	// The last vector, to be stored at the end
-	LEAQ     -32(AX)(CX*1), BX
-	VMOVUPS  -32(DX)(CX*1), Y4
-	VANDPS   Y1, Y4, Y5
-	VPSLLD   $0x10, Y4, Y4
-	VDIVPS   Y0, Y4, Y4
-	VDIVPS   Y0, Y5, Y5
-	VPSRLD   $0x10, Y4, Y6
-	VANDPS   Y3, Y6, Y6
-	VPADDD   Y2, Y4, Y4
-	VPADDD   Y6, Y4, Y4
-	VPSRLD   $0x10, Y5, Y6
-	VANDPS   Y3, Y6, Y6
-	VPADDD   Y2, Y5, Y5
-	VPADDD   Y6, Y5, Y5
-	VPSRLD   $0x10, Y4, Y4
-	VPBLENDW $0xaa, Y5, Y4, Y4
-	CMPQ     CX, $+33
-	JLT      one_done
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y5
+	VANDPS     Y1, Y5, Y6
+	VPSLLD     $0x10, Y5, Y5
+	VDIVPS     Y0, Y5, Y5
+	VDIVPS     Y0, Y6, Y6
+	VPSRLD     $0x10, Y5, Y7
+	VANDPS     Y3, Y7, Y7
+	VPADDD     Y2, Y5, Y5
+	VPADDD     Y7, Y5, Y5
+	VPSRLD     $0x10, Y6, Y7
+	VANDPS     Y3, Y7, Y7
+	VPADDD     Y2, Y6, Y6
+	VPADDD     Y7, Y6, Y6
+	VPSRLD     $0x10, Y5, Y5
+	VPBLENDW   $0xaa, Y6, Y5, Y5
+	VMOVUPS    Y5, (CX)(AX*1)
+	VMOVUPS    32(DX)(AX*1), Y5
+	VANDPS     Y1, Y5, Y6
+	VPSLLD     $0x10, Y5, Y5
+	VDIVPS     Y0, Y5, Y5
+	VDIVPS     Y0, Y6, Y6
+	VPSRLD     $0x10, Y5, Y7
+	VANDPS     Y3, Y7, Y7
+	VPADDD     Y2, Y5, Y5
+	VPADDD     Y7, Y5, Y5
+	VPSRLD     $0x10, Y6, Y7
+	VANDPS     Y3, Y7, Y7
+	VPADDD     Y2, Y6, Y6
+	VPADDD     Y7, Y6, Y6
+	VPSRLD     $0x10, Y5, Y5
+	VPBLENDW   $0xaa, Y6, Y5, Y5
+	VMOVUPS    Y5, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-one_loop:
-	VMOVUPS  (DX), Y5
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS  (DX)(AX*1), Y5
 	VANDPS   Y1, Y5, Y6
 	VPSLLD   $0x10, Y5, Y5
 	VDIVPS   Y0, Y5, Y5
@@ -3288,14 +3037,11 @@ one_loop:
 	VPADDD   Y7, Y6, Y6
 	VPSRLD   $0x10, Y5, Y5
 	VPBLENDW $0xaa, Y6, Y5, Y5
-	VMOVUPS  Y5, (AX)
+	VMOVUPS  Y5, (CX)(AX*1)
 	ADDQ     $+32, AX
-	ADDQ     $+32, DX
-	SUBQ     $+32, CX
-	CMPQ     CX, $+33
-	JGE      one_loop
+	JLT      near_loop
 
-one_done:
-	VMOVUPS Y4, (BX)
+done:
+	VMOVUPS Y4, (CX)
 	VZEROUPPER
 	RET

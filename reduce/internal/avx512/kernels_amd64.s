@@ -3,2887 +3,2280 @@
 #include "textflag.h"
 
 // func SumF32(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·SumF32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VADDPS  Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VADDPS  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VADDPS  Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VADDPS  Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VADDPS  Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VADDPS  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VADDPS  Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VADDPS     Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VADDPS  Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func ProdF32(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·ProdF32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VMULPS  Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VMULPS  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VMULPS  Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VMULPS  Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VMULPS  Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VMULPS  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VMULPS  Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VMULPS     Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinF32(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·MinF32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ     -64(AX)(CX*1), SI
-	VMOVUPS  -64(DX)(CX*1), Z0
-	VMOVUPS  -64(BX)(CX*1), Z1
+	MOVQ     dst_len+8(FP), AX
+	MOVQ     dst_base+0(FP), CX
+	LEAQ     -64(CX)(AX*1), CX
+	MOVQ     a_base+24(FP), DX
+	LEAQ     -64(DX)(AX*1), DX
+	MOVQ     b_base+48(FP), BX
+	LEAQ     -64(BX)(AX*1), BX
+	NEGQ     AX
+	ADDQ     $+64, AX
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (BX), Z1
 	VCMPPS   $0x03, Z1, Z0, K1
 	VRANGEPS $0x04, Z1, Z0, Z2
 	VADDPS   Z1, Z0, K1, Z2
 	VMOVAPS  Z2, Z0
-	CMPQ     CX, $+256
-	JLT      many_done
+	CMPQ     AX, $-4160
+	JGT      near
 
-many_loop:
-	VMOVUPS  (DX), Z1
-	VMOVUPS  (BX), Z2
-	VCMPPS   $0x03, Z2, Z1, K1
-	VRANGEPS $0x04, Z2, Z1, Z3
-	VADDPS   Z2, Z1, K1, Z3
-	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, (AX)
-	VMOVUPS  64(DX), Z1
-	VMOVUPS  64(BX), Z2
-	VCMPPS   $0x03, Z2, Z1, K1
-	VRANGEPS $0x04, Z2, Z1, Z3
-	VADDPS   Z2, Z1, K1, Z3
-	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, 64(AX)
-	VMOVUPS  128(DX), Z1
-	VMOVUPS  128(BX), Z2
-	VCMPPS   $0x03, Z2, Z1, K1
-	VRANGEPS $0x04, Z2, Z1, Z3
-	VADDPS   Z2, Z1, K1, Z3
-	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, 128(AX)
-	VMOVUPS  192(DX), Z1
-	VMOVUPS  192(BX), Z2
-	VCMPPS   $0x03, Z2, Z1, K1
-	VRANGEPS $0x04, Z2, Z1, Z3
-	VADDPS   Z2, Z1, K1, Z3
-	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, 192(AX)
-	ADDQ     $+256, AX
-	ADDQ     $+256, DX
-	ADDQ     $+256, BX
-	SUBQ     $+256, CX
-	CMPQ     CX, $+256
-	JGE      many_loop
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VCMPPS     $0x03, Z2, Z1, K1
+	VRANGEPS   $0x04, Z2, Z1, Z3
+	VADDPS     Z2, Z1, K1, Z3
+	VMOVAPS    Z3, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
+near:
+	TESTQ AX, AX
+	JGE   done
 
-one_loop:
-	VMOVUPS  (DX), Z1
-	VMOVUPS  (BX), Z2
+near_loop:
+	VMOVUPS  (DX)(AX*1), Z1
+	VMOVUPS  (BX)(AX*1), Z2
 	VCMPPS   $0x03, Z2, Z1, K1
 	VRANGEPS $0x04, Z2, Z1, Z3
 	VADDPS   Z2, Z1, K1, Z3
 	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, (AX)
+	VMOVUPS  Z1, (CX)(AX*1)
 	ADDQ     $+64, AX
-	ADDQ     $+64, DX
-	ADDQ     $+64, BX
-	SUBQ     $+64, CX
-	CMPQ     CX, $+65
-	JGE      one_loop
+	JLT      near_loop
 
-one_done:
-	VMOVUPS Z0, (SI)
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxF32(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·MaxF32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ     -64(AX)(CX*1), SI
-	VMOVUPS  -64(DX)(CX*1), Z0
-	VMOVUPS  -64(BX)(CX*1), Z1
+	MOVQ     dst_len+8(FP), AX
+	MOVQ     dst_base+0(FP), CX
+	LEAQ     -64(CX)(AX*1), CX
+	MOVQ     a_base+24(FP), DX
+	LEAQ     -64(DX)(AX*1), DX
+	MOVQ     b_base+48(FP), BX
+	LEAQ     -64(BX)(AX*1), BX
+	NEGQ     AX
+	ADDQ     $+64, AX
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (BX), Z1
 	VCMPPS   $0x03, Z1, Z0, K1
 	VRANGEPS $0x05, Z1, Z0, Z2
 	VADDPS   Z1, Z0, K1, Z2
 	VMOVAPS  Z2, Z0
-	CMPQ     CX, $+256
-	JLT      many_done
+	CMPQ     AX, $-4160
+	JGT      near
 
-many_loop:
-	VMOVUPS  (DX), Z1
-	VMOVUPS  (BX), Z2
-	VCMPPS   $0x03, Z2, Z1, K1
-	VRANGEPS $0x05, Z2, Z1, Z3
-	VADDPS   Z2, Z1, K1, Z3
-	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, (AX)
-	VMOVUPS  64(DX), Z1
-	VMOVUPS  64(BX), Z2
-	VCMPPS   $0x03, Z2, Z1, K1
-	VRANGEPS $0x05, Z2, Z1, Z3
-	VADDPS   Z2, Z1, K1, Z3
-	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, 64(AX)
-	VMOVUPS  128(DX), Z1
-	VMOVUPS  128(BX), Z2
-	VCMPPS   $0x03, Z2, Z1, K1
-	VRANGEPS $0x05, Z2, Z1, Z3
-	VADDPS   Z2, Z1, K1, Z3
-	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, 128(AX)
-	VMOVUPS  192(DX), Z1
-	VMOVUPS  192(BX), Z2
-	VCMPPS   $0x03, Z2, Z1, K1
-	VRANGEPS $0x05, Z2, Z1, Z3
-	VADDPS   Z2, Z1, K1, Z3
-	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, 192(AX)
-	ADDQ     $+256, AX
-	ADDQ     $+256, DX
-	ADDQ     $+256, BX
-	SUBQ     $+256, CX
-	CMPQ     CX, $+256
-	JGE      many_loop
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VCMPPS     $0x03, Z2, Z1, K1
+	VRANGEPS   $0x05, Z2, Z1, Z3
+	VADDPS     Z2, Z1, K1, Z3
+	VMOVAPS    Z3, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
+near:
+	TESTQ AX, AX
+	JGE   done
 
-one_loop:
-	VMOVUPS  (DX), Z1
-	VMOVUPS  (BX), Z2
+near_loop:
+	VMOVUPS  (DX)(AX*1), Z1
+	VMOVUPS  (BX)(AX*1), Z2
 	VCMPPS   $0x03, Z2, Z1, K1
 	VRANGEPS $0x05, Z2, Z1, Z3
 	VADDPS   Z2, Z1, K1, Z3
 	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, (AX)
+	VMOVUPS  Z1, (CX)(AX*1)
 	ADDQ     $+64, AX
-	ADDQ     $+64, DX
-	ADDQ     $+64, BX
-	SUBQ     $+64, CX
-	CMPQ     CX, $+65
-	JGE      one_loop
+	JLT      near_loop
 
-one_done:
-	VMOVUPS Z0, (SI)
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func SumF64(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·SumF64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VADDPD  Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VADDPD  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VADDPD  Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VADDPD  Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VADDPD  Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VADDPD  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VADDPD  Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VADDPD     Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VADDPD  Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func ProdF64(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·ProdF64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VMULPD  Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VMULPD  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VMULPD  Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VMULPD  Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VMULPD  Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VMULPD  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VMULPD  Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VMULPD     Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VMULPD  Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinF64(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·MinF64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ     -64(AX)(CX*1), SI
-	VMOVUPS  -64(DX)(CX*1), Z0
-	VMOVUPS  -64(BX)(CX*1), Z1
+	MOVQ     dst_len+8(FP), AX
+	MOVQ     dst_base+0(FP), CX
+	LEAQ     -64(CX)(AX*1), CX
+	MOVQ     a_base+24(FP), DX
+	LEAQ     -64(DX)(AX*1), DX
+	MOVQ     b_base+48(FP), BX
+	LEAQ     -64(BX)(AX*1), BX
+	NEGQ     AX
+	ADDQ     $+64, AX
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (BX), Z1
 	VCMPPD   $0x03, Z1, Z0, K1
 	VRANGEPD $0x04, Z1, Z0, Z2
 	VADDPD   Z1, Z0, K1, Z2
 	VMOVAPS  Z2, Z0
-	CMPQ     CX, $+256
-	JLT      many_done
+	CMPQ     AX, $-4160
+	JGT      near
 
-many_loop:
-	VMOVUPS  (DX), Z1
-	VMOVUPS  (BX), Z2
-	VCMPPD   $0x03, Z2, Z1, K1
-	VRANGEPD $0x04, Z2, Z1, Z3
-	VADDPD   Z2, Z1, K1, Z3
-	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, (AX)
-	VMOVUPS  64(DX), Z1
-	VMOVUPS  64(BX), Z2
-	VCMPPD   $0x03, Z2, Z1, K1
-	VRANGEPD $0x04, Z2, Z1, Z3
-	VADDPD   Z2, Z1, K1, Z3
-	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, 64(AX)
-	VMOVUPS  128(DX), Z1
-	VMOVUPS  128(BX), Z2
-	VCMPPD   $0x03, Z2, Z1, K1
-	VRANGEPD $0x04, Z2, Z1, Z3
-	VADDPD   Z2, Z1, K1, Z3
-	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, 128(AX)
-	VMOVUPS  192(DX), Z1
-	VMOVUPS  192(BX), Z2
-	VCMPPD   $0x03, Z2, Z1, K1
-	VRANGEPD $0x04, Z2, Z1, Z3
-	VADDPD   Z2, Z1, K1, Z3
-	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, 192(AX)
-	ADDQ     $+256, AX
-	ADDQ     $+256, DX
-	ADDQ     $+256, BX
-	SUBQ     $+256, CX
-	CMPQ     CX, $+256
-	JGE      many_loop
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VCMPPD     $0x03, Z2, Z1, K1
+	VRANGEPD   $0x04, Z2, Z1, Z3
+	VADDPD     Z2, Z1, K1, Z3
+	VMOVAPS    Z3, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
+near:
+	TESTQ AX, AX
+	JGE   done
 
-one_loop:
-	VMOVUPS  (DX), Z1
-	VMOVUPS  (BX), Z2
+near_loop:
+	VMOVUPS  (DX)(AX*1), Z1
+	VMOVUPS  (BX)(AX*1), Z2
 	VCMPPD   $0x03, Z2, Z1, K1
 	VRANGEPD $0x04, Z2, Z1, Z3
 	VADDPD   Z2, Z1, K1, Z3
 	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, (AX)
+	VMOVUPS  Z1, (CX)(AX*1)
 	ADDQ     $+64, AX
-	ADDQ     $+64, DX
-	ADDQ     $+64, BX
-	SUBQ     $+64, CX
-	CMPQ     CX, $+65
-	JGE      one_loop
+	JLT      near_loop
 
-one_done:
-	VMOVUPS Z0, (SI)
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxF64(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·MaxF64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ     -64(AX)(CX*1), SI
-	VMOVUPS  -64(DX)(CX*1), Z0
-	VMOVUPS  -64(BX)(CX*1), Z1
+	MOVQ     dst_len+8(FP), AX
+	MOVQ     dst_base+0(FP), CX
+	LEAQ     -64(CX)(AX*1), CX
+	MOVQ     a_base+24(FP), DX
+	LEAQ     -64(DX)(AX*1), DX
+	MOVQ     b_base+48(FP), BX
+	LEAQ     -64(BX)(AX*1), BX
+	NEGQ     AX
+	ADDQ     $+64, AX
+	VMOVUPS  (DX), Z0
+	VMOVUPS  (BX), Z1
 	VCMPPD   $0x03, Z1, Z0, K1
 	VRANGEPD $0x05, Z1, Z0, Z2
 	VADDPD   Z1, Z0, K1, Z2
 	VMOVAPS  Z2, Z0
-	CMPQ     CX, $+256
-	JLT      many_done
+	CMPQ     AX, $-4160
+	JGT      near
 
-many_loop:
-	VMOVUPS  (DX), Z1
-	VMOVUPS  (BX), Z2
-	VCMPPD   $0x03, Z2, Z1, K1
-	VRANGEPD $0x05, Z2, Z1, Z3
-	VADDPD   Z2, Z1, K1, Z3
-	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, (AX)
-	VMOVUPS  64(DX), Z1
-	VMOVUPS  64(BX), Z2
-	VCMPPD   $0x03, Z2, Z1, K1
-	VRANGEPD $0x05, Z2, Z1, Z3
-	VADDPD   Z2, Z1, K1, Z3
-	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, 64(AX)
-	VMOVUPS  128(DX), Z1
-	VMOVUPS  128(BX), Z2
-	VCMPPD   $0x03, Z2, Z1, K1
-	VRANGEPD $0x05, Z2, Z1, Z3
-	VADDPD   Z2, Z1, K1, Z3
-	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, 128(AX)
-	VMOVUPS  192(DX), Z1
-	VMOVUPS  192(BX), Z2
-	VCMPPD   $0x03, Z2, Z1, K1
-	VRANGEPD $0x05, Z2, Z1, Z3
-	VADDPD   Z2, Z1, K1, Z3
-	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, 192(AX)
-	ADDQ     $+256, AX
-	ADDQ     $+256, DX
-	ADDQ     $+256, BX
-	SUBQ     $+256, CX
-	CMPQ     CX, $+256
-	JGE      many_loop
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VCMPPD     $0x03, Z2, Z1, K1
+	VRANGEPD   $0x05, Z2, Z1, Z3
+	VADDPD     Z2, Z1, K1, Z3
+	VMOVAPS    Z3, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
+near:
+	TESTQ AX, AX
+	JGE   done
 
-one_loop:
-	VMOVUPS  (DX), Z1
-	VMOVUPS  (BX), Z2
+near_loop:
+	VMOVUPS  (DX)(AX*1), Z1
+	VMOVUPS  (BX)(AX*1), Z2
 	VCMPPD   $0x03, Z2, Z1, K1
 	VRANGEPD $0x05, Z2, Z1, Z3
 	VADDPD   Z2, Z1, K1, Z3
 	VMOVAPS  Z3, Z1
-	VMOVUPS  Z1, (AX)
+	VMOVUPS  Z1, (CX)(AX*1)
 	ADDQ     $+64, AX
-	ADDQ     $+64, DX
-	ADDQ     $+64, BX
-	SUBQ     $+64, CX
-	CMPQ     CX, $+65
-	JGE      one_loop
+	JLT      near_loop
 
-one_done:
-	VMOVUPS Z0, (SI)
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func SumI8(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·SumI8(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPADDB  Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPADDB  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPADDB  Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPADDB  Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPADDB  Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPADDB  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPADDB  Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPADDB     Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPADDB  Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func ProdI8(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
 TEXT ·ProdI8(SB), NOSPLIT, $0-72
-	MOVQ       dst_base+0(FP), AX
-	MOVQ       dst_len+8(FP), CX
-	MOVQ       a_base+24(FP), DX
-	MOVQ       b_base+48(FP), BX
 	VPTERNLOGD $0xff, Z0, Z0, Z0
 	VPSLLW     $0x08, Z0, Z0
+	MOVQ       dst_len+8(FP), AX
+	MOVQ       dst_base+0(FP), CX
+	LEAQ       -64(CX)(AX*1), CX
+	MOVQ       a_base+24(FP), DX
+	LEAQ       -64(DX)(AX*1), DX
+	MOVQ       b_base+48(FP), BX
+	LEAQ       -64(BX)(AX*1), BX
+	NEGQ       AX
+	ADDQ       $+64, AX
+	VMOVUPS    (DX), Z1
+	VMOVUPS    (BX), Z2
+	VPSRLW     $0x08, Z1, Z3
+	VANDPS     Z0, Z2, Z4
+	VPMULLW    Z4, Z3, Z3
+	VPMULLW    Z2, Z1, Z1
+	VANDNPS    Z1, Z0, Z1
+	VORPS      Z3, Z1, Z1
+	CMPQ       AX, $-4160
+	JGT        near
 
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z1
-	VMOVUPS -64(BX)(CX*1), Z2
-	VPSRLW  $0x08, Z1, Z3
-	VANDPS  Z0, Z2, Z4
-	VPMULLW Z4, Z3, Z3
-	VPMULLW Z2, Z1, Z1
-	VANDNPS Z1, Z0, Z1
-	VORPS   Z3, Z1, Z1
-	CMPQ    CX, $+256
-	JLT     many_done
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z2
+	VMOVUPS    (BX)(AX*1), Z3
+	VPSRLW     $0x08, Z2, Z4
+	VANDPS     Z0, Z3, Z5
+	VPMULLW    Z5, Z4, Z4
+	VPMULLW    Z3, Z2, Z2
+	VANDNPS    Z2, Z0, Z2
+	VORPS      Z4, Z2, Z2
+	VMOVUPS    Z2, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_loop:
-	VMOVUPS (DX), Z2
-	VMOVUPS (BX), Z3
-	VPSRLW  $0x08, Z2, Z4
-	VANDPS  Z0, Z3, Z5
-	VPMULLW Z5, Z4, Z4
-	VPMULLW Z3, Z2, Z2
-	VANDNPS Z2, Z0, Z2
-	VORPS   Z4, Z2, Z2
-	VMOVUPS Z2, (AX)
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 64(BX), Z3
-	VPSRLW  $0x08, Z2, Z4
-	VANDPS  Z0, Z3, Z5
-	VPMULLW Z5, Z4, Z4
-	VPMULLW Z3, Z2, Z2
-	VANDNPS Z2, Z0, Z2
-	VORPS   Z4, Z2, Z2
-	VMOVUPS Z2, 64(AX)
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 128(BX), Z3
-	VPSRLW  $0x08, Z2, Z4
-	VANDPS  Z0, Z3, Z5
-	VPMULLW Z5, Z4, Z4
-	VPMULLW Z3, Z2, Z2
-	VANDNPS Z2, Z0, Z2
-	VORPS   Z4, Z2, Z2
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS 192(DX), Z2
-	VMOVUPS 192(BX), Z3
-	VPSRLW  $0x08, Z2, Z4
-	VANDPS  Z0, Z3, Z5
-	VPMULLW Z5, Z4, Z4
-	VPMULLW Z3, Z2, Z2
-	VANDNPS Z2, Z0, Z2
-	VORPS   Z4, Z2, Z2
-	VMOVUPS Z2, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
+near:
+	TESTQ AX, AX
+	JGE   done
 
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z2
-	VMOVUPS (BX), Z3
+near_loop:
+	VMOVUPS (DX)(AX*1), Z2
+	VMOVUPS (BX)(AX*1), Z3
 	VPSRLW  $0x08, Z2, Z4
 	VANDPS  Z0, Z3, Z5
 	VPMULLW Z5, Z4, Z4
 	VPMULLW Z3, Z2, Z2
 	VANDNPS Z2, Z0, Z2
 	VORPS   Z4, Z2, Z2
-	VMOVUPS Z2, (AX)
+	VMOVUPS Z2, (CX)(AX*1)
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	JLT     near_loop
 
-one_done:
-	VMOVUPS Z1, (SI)
+done:
+	VMOVUPS Z1, (CX)
 	VZEROUPPER
 	RET
 
 // func MinI8(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·MinI8(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMINSB Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMINSB Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMINSB Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMINSB Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMINSB Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMINSB Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMINSB Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMINSB    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMINSB Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxI8(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·MaxI8(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMAXSB Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMAXSB Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMAXSB Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMAXSB Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMAXSB Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMAXSB Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMAXSB Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMAXSB    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMAXSB Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinU8(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·MinU8(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMINUB Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMINUB Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMINUB Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMINUB Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMINUB Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMINUB Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMINUB Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMINUB    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMINUB Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxU8(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·MaxU8(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMAXUB Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMAXUB Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMAXUB Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMAXUB Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMAXUB Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMAXUB Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMAXUB Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMAXUB    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMAXUB Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func SumI16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·SumI16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPADDW  Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPADDW  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPADDW  Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPADDW  Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPADDW  Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPADDW  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPADDW  Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPADDW     Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPADDW  Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func ProdI16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·ProdI16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMULLW Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMULLW Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMULLW Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMULLW Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMULLW Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMULLW Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMULLW Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMULLW    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMULLW Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinI16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·MinI16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMINSW Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMINSW Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMINSW Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMINSW Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMINSW Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMINSW Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMINSW Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMINSW    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMINSW Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxI16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·MaxI16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMAXSW Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMAXSW Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMAXSW Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMAXSW Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMAXSW Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMAXSW Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMAXSW Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMAXSW    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMAXSW Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinU16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·MinU16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMINUW Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMINUW Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMINUW Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMINUW Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMINUW Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMINUW Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMINUW Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMINUW    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMINUW Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxU16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·MaxU16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMAXUW Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMAXUW Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMAXUW Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMAXUW Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMAXUW Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMAXUW Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMAXUW Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMAXUW    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMAXUW Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func SumI32(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·SumI32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPADDD  Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPADDD  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPADDD  Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPADDD  Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPADDD  Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPADDD  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPADDD  Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPADDD     Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPADDD  Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func ProdI32(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·ProdI32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMULLD Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMULLD Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMULLD Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMULLD Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMULLD Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMULLD Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMULLD Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMULLD    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMULLD Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinI32(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·MinI32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMINSD Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMINSD Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMINSD Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMINSD Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMINSD Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMINSD Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMINSD Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMINSD    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMINSD Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxI32(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·MaxI32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMAXSD Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMAXSD Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMAXSD Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMAXSD Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMAXSD Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMAXSD Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMAXSD Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMAXSD    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMAXSD Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinU32(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·MinU32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMINUD Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMINUD Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMINUD Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMINUD Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMINUD Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMINUD Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMINUD Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMINUD    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMINUD Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxU32(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·MaxU32(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMAXUD Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMAXUD Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMAXUD Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMAXUD Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMAXUD Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMAXUD Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMAXUD Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMAXUD    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMAXUD Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func SumI64(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·SumI64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPADDQ  Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPADDQ  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPADDQ  Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPADDQ  Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPADDQ  Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPADDQ  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPADDQ  Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPADDQ     Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPADDQ  Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func ProdI64(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·ProdI64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMULLQ Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMULLQ Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMULLQ Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMULLQ Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMULLQ Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMULLQ Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMULLQ Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMULLQ    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMULLQ Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinI64(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·MinI64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMINSQ Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMINSQ Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMINSQ Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMINSQ Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMINSQ Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMINSQ Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMINSQ Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMINSQ    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMINSQ Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxI64(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·MaxI64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMAXSQ Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMAXSQ Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMAXSQ Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMAXSQ Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMAXSQ Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMAXSQ Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMAXSQ Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMAXSQ    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMAXSQ Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinU64(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·MinU64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMINUQ Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMINUQ Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMINUQ Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMINUQ Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMINUQ Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMINUQ Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMINUQ Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMINUQ    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMINUQ Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxU64(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·MaxU64(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VPMAXUQ Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMAXUQ Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VPMAXUQ Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VPMAXUQ Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VPMAXUQ Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VPMAXUQ Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VPMAXUQ Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VPMAXUQ    Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VPMAXUQ Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func AndBits(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·AndBits(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VANDPS  Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VANDPS  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VANDPS  Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VANDPS  Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VANDPS  Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VANDPS  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VANDPS  Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VANDPS     Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VANDPS  Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func OrBits(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·OrBits(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VORPS   Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VORPS   Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VORPS   Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VORPS   Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VORPS   Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VORPS   Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VORPS   Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VORPS      Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VORPS   Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func XorBits(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·XorBits(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z0
-	VMOVUPS -64(BX)(CX*1), Z1
-	VXORPS  Z1, Z0, Z0
-	CMPQ    CX, $+256
-	JLT     many_done
-
-many_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VXORPS  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 64(BX), Z2
-	VXORPS  Z2, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS 128(DX), Z1
-	VMOVUPS 128(BX), Z2
-	VXORPS  Z2, Z1, Z1
-	VMOVUPS Z1, 128(AX)
-	VMOVUPS 192(DX), Z1
-	VMOVUPS 192(BX), Z2
-	VXORPS  Z2, Z1, Z1
-	VMOVUPS Z1, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VXORPS  Z2, Z1, Z1
-	VMOVUPS Z1, (AX)
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	LEAQ    -64(CX)(AX*1), CX
+	MOVQ    a_base+24(FP), DX
+	LEAQ    -64(DX)(AX*1), DX
+	MOVQ    b_base+48(FP), BX
+	LEAQ    -64(BX)(AX*1), BX
+	NEGQ    AX
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	VMOVUPS (DX), Z0
+	VMOVUPS (BX), Z1
+	VXORPS  Z1, Z0, Z0
+	CMPQ    AX, $-4160
+	JGT     near
 
-one_done:
-	VMOVUPS Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z1
+	VMOVUPS    (BX)(AX*1), Z2
+	VXORPS     Z2, Z1, Z1
+	VMOVUPS    Z1, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z1
+	VMOVUPS (BX)(AX*1), Z2
+	VXORPS  Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(AX*1)
+	ADDQ    $+64, AX
+	JLT     near_loop
+
+done:
+	VMOVUPS Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func AndBool(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
 TEXT ·AndBool(SB), NOSPLIT, $0-72
-	MOVQ       dst_base+0(FP), AX
-	MOVQ       dst_len+8(FP), CX
-	MOVQ       a_base+24(FP), DX
-	MOVQ       b_base+48(FP), BX
 	VPTERNLOGD $0xff, Z0, Z0, Z0
 	VXORPS     Z1, Z1, Z1
 	VPSUBB     Z0, Z1, Z0
+	MOVQ       dst_len+8(FP), AX
+	MOVQ       dst_base+0(FP), CX
+	LEAQ       -64(CX)(AX*1), CX
+	MOVQ       a_base+24(FP), DX
+	LEAQ       -64(DX)(AX*1), DX
+	MOVQ       b_base+48(FP), BX
+	LEAQ       -64(BX)(AX*1), BX
+	NEGQ       AX
+	ADDQ       $+64, AX
+	VMOVUPS    (DX), Z1
+	VMOVUPS    (BX), Z2
+	VPMINUB    Z2, Z1, Z1
+	VPMINUB    Z0, Z1, Z1
+	CMPQ       AX, $-4160
+	JGT        near
 
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z1
-	VMOVUPS -64(BX)(CX*1), Z2
-	VPMINUB Z2, Z1, Z1
-	VPMINUB Z0, Z1, Z1
-	CMPQ    CX, $+256
-	JLT     many_done
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z2
+	VMOVUPS    (BX)(AX*1), Z3
+	VPMINUB    Z3, Z2, Z2
+	VPMINUB    Z0, Z2, Z2
+	VMOVUPS    Z2, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_loop:
-	VMOVUPS (DX), Z2
-	VMOVUPS (BX), Z3
-	VPMINUB Z3, Z2, Z2
-	VPMINUB Z0, Z2, Z2
-	VMOVUPS Z2, (AX)
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 64(BX), Z3
-	VPMINUB Z3, Z2, Z2
-	VPMINUB Z0, Z2, Z2
-	VMOVUPS Z2, 64(AX)
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 128(BX), Z3
-	VPMINUB Z3, Z2, Z2
-	VPMINUB Z0, Z2, Z2
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS 192(DX), Z2
-	VMOVUPS 192(BX), Z3
-	VPMINUB Z3, Z2, Z2
-	VPMINUB Z0, Z2, Z2
-	VMOVUPS Z2, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
+near:
+	TESTQ AX, AX
+	JGE   done
 
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z2
-	VMOVUPS (BX), Z3
+near_loop:
+	VMOVUPS (DX)(AX*1), Z2
+	VMOVUPS (BX)(AX*1), Z3
 	VPMINUB Z3, Z2, Z2
 	VPMINUB Z0, Z2, Z2
-	VMOVUPS Z2, (AX)
+	VMOVUPS Z2, (CX)(AX*1)
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	JLT     near_loop
 
-one_done:
-	VMOVUPS Z1, (SI)
+done:
+	VMOVUPS Z1, (CX)
 	VZEROUPPER
 	RET
 
 // func OrBool(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
 TEXT ·OrBool(SB), NOSPLIT, $0-72
-	MOVQ       dst_base+0(FP), AX
-	MOVQ       dst_len+8(FP), CX
-	MOVQ       a_base+24(FP), DX
-	MOVQ       b_base+48(FP), BX
 	VPTERNLOGD $0xff, Z0, Z0, Z0
 	VXORPS     Z1, Z1, Z1
 	VPSUBB     Z0, Z1, Z0
+	MOVQ       dst_len+8(FP), AX
+	MOVQ       dst_base+0(FP), CX
+	LEAQ       -64(CX)(AX*1), CX
+	MOVQ       a_base+24(FP), DX
+	LEAQ       -64(DX)(AX*1), DX
+	MOVQ       b_base+48(FP), BX
+	LEAQ       -64(BX)(AX*1), BX
+	NEGQ       AX
+	ADDQ       $+64, AX
+	VMOVUPS    (DX), Z1
+	VMOVUPS    (BX), Z2
+	VORPS      Z2, Z1, Z1
+	VPMINUB    Z0, Z1, Z1
+	CMPQ       AX, $-4160
+	JGT        near
 
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z1
-	VMOVUPS -64(BX)(CX*1), Z2
-	VORPS   Z2, Z1, Z1
-	VPMINUB Z0, Z1, Z1
-	CMPQ    CX, $+256
-	JLT     many_done
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z2
+	VMOVUPS    (BX)(AX*1), Z3
+	VORPS      Z3, Z2, Z2
+	VPMINUB    Z0, Z2, Z2
+	VMOVUPS    Z2, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_loop:
-	VMOVUPS (DX), Z2
-	VMOVUPS (BX), Z3
-	VORPS   Z3, Z2, Z2
-	VPMINUB Z0, Z2, Z2
-	VMOVUPS Z2, (AX)
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 64(BX), Z3
-	VORPS   Z3, Z2, Z2
-	VPMINUB Z0, Z2, Z2
-	VMOVUPS Z2, 64(AX)
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 128(BX), Z3
-	VORPS   Z3, Z2, Z2
-	VPMINUB Z0, Z2, Z2
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS 192(DX), Z2
-	VMOVUPS 192(BX), Z3
-	VORPS   Z3, Z2, Z2
-	VPMINUB Z0, Z2, Z2
-	VMOVUPS Z2, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
+near:
+	TESTQ AX, AX
+	JGE   done
 
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z2
-	VMOVUPS (BX), Z3
+near_loop:
+	VMOVUPS (DX)(AX*1), Z2
+	VMOVUPS (BX)(AX*1), Z3
 	VORPS   Z3, Z2, Z2
 	VPMINUB Z0, Z2, Z2
-	VMOVUPS Z2, (AX)
+	VMOVUPS Z2, (CX)(AX*1)
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	JLT     near_loop
 
-one_done:
-	VMOVUPS Z1, (SI)
+done:
+	VMOVUPS Z1, (CX)
 	VZEROUPPER
 	RET
 
 // func XorBool(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
 TEXT ·XorBool(SB), NOSPLIT, $0-72
-	MOVQ       dst_base+0(FP), AX
-	MOVQ       dst_len+8(FP), CX
-	MOVQ       a_base+24(FP), DX
-	MOVQ       b_base+48(FP), BX
 	VPTERNLOGD $0xff, Z0, Z0, Z0
 	VXORPS     Z1, Z1, Z1
 	VPSUBB     Z0, Z1, Z0
+	MOVQ       dst_len+8(FP), AX
+	MOVQ       dst_base+0(FP), CX
+	LEAQ       -64(CX)(AX*1), CX
+	MOVQ       a_base+24(FP), DX
+	LEAQ       -64(DX)(AX*1), DX
+	MOVQ       b_base+48(FP), BX
+	LEAQ       -64(BX)(AX*1), BX
+	NEGQ       AX
+	ADDQ       $+64, AX
+	VMOVUPS    (DX), Z1
+	VMOVUPS    (BX), Z2
+	VPMINUB    Z0, Z1, Z1
+	VPMINUB    Z0, Z2, Z2
+	VXORPS     Z2, Z1, Z1
+	CMPQ       AX, $-4160
+	JGT        near
 
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), SI
-	VMOVUPS -64(DX)(CX*1), Z1
-	VMOVUPS -64(BX)(CX*1), Z2
-	VPMINUB Z0, Z1, Z1
-	VPMINUB Z0, Z2, Z2
-	VXORPS  Z2, Z1, Z1
-	CMPQ    CX, $+256
-	JLT     many_done
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z2
+	VMOVUPS    (BX)(AX*1), Z3
+	VPMINUB    Z0, Z2, Z2
+	VPMINUB    Z0, Z3, Z3
+	VXORPS     Z3, Z2, Z2
+	VMOVUPS    Z2, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-many_loop:
-	VMOVUPS (DX), Z2
-	VMOVUPS (BX), Z3
-	VPMINUB Z0, Z2, Z2
-	VPMINUB Z0, Z3, Z3
-	VXORPS  Z3, Z2, Z2
-	VMOVUPS Z2, (AX)
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 64(BX), Z3
-	VPMINUB Z0, Z2, Z2
-	VPMINUB Z0, Z3, Z3
-	VXORPS  Z3, Z2, Z2
-	VMOVUPS Z2, 64(AX)
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 128(BX), Z3
-	VPMINUB Z0, Z2, Z2
-	VPMINUB Z0, Z3, Z3
-	VXORPS  Z3, Z2, Z2
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS 192(DX), Z2
-	VMOVUPS 192(BX), Z3
-	VPMINUB Z0, Z2, Z2
-	VPMINUB Z0, Z3, Z3
-	VXORPS  Z3, Z2, Z2
-	VMOVUPS Z2, 192(AX)
-	ADDQ    $+256, AX
-	ADDQ    $+256, DX
-	ADDQ    $+256, BX
-	SUBQ    $+256, CX
-	CMPQ    CX, $+256
-	JGE     many_loop
+near:
+	TESTQ AX, AX
+	JGE   done
 
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS (DX), Z2
-	VMOVUPS (BX), Z3
+near_loop:
+	VMOVUPS (DX)(AX*1), Z2
+	VMOVUPS (BX)(AX*1), Z3
 	VPMINUB Z0, Z2, Z2
 	VPMINUB Z0, Z3, Z3
 	VXORPS  Z3, Z2, Z2
-	VMOVUPS Z2, (AX)
+	VMOVUPS Z2, (CX)(AX*1)
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	ADDQ    $+64, BX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	JLT     near_loop
 
-one_done:
-	VMOVUPS Z1, (SI)
+done:
+	VMOVUPS Z1, (CX)
 	VZEROUPPER
 	RET
 
 // func SumF16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·SumF16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ      -32(AX)(CX*1), SI
-	VCVTPH2PS -32(DX)(CX*1), Z0
-	VCVTPH2PS -32(BX)(CX*1), Z1
-	VADDPS    Z1, Z0, Z0
-	CMPQ      CX, $+64
-	JLT       many_done
-
-many_loop:
-	VCVTPH2PS (DX), Z1
-	VCVTPH2PS (BX), Z2
-	VADDPS    Z2, Z1, Z1
-	VCVTPS2PH $0x00, Z1, (AX)
-	VCVTPH2PS 32(DX), Z1
-	VCVTPH2PS 32(BX), Z2
-	VADDPS    Z2, Z1, Z1
-	VCVTPS2PH $0x00, Z1, 32(AX)
-	ADDQ      $+64, AX
-	ADDQ      $+64, DX
-	ADDQ      $+64, BX
-	SUBQ      $+64, CX
-	CMPQ      CX, $+64
-	JGE       many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VCVTPH2PS (DX), Z1
-	VCVTPH2PS (BX), Z2
-	VADDPS    Z2, Z1, Z1
-	VCVTPS2PH $0x00, Z1, (AX)
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	LEAQ      -32(CX)(AX*1), CX
+	MOVQ      a_base+24(FP), DX
+	LEAQ      -32(DX)(AX*1), DX
+	MOVQ      b_base+48(FP), BX
+	LEAQ      -32(BX)(AX*1), BX
+	NEGQ      AX
 	ADDQ      $+32, AX
-	ADDQ      $+32, DX
-	ADDQ      $+32, BX
-	SUBQ      $+32, CX
-	CMPQ      CX, $+33
-	JGE       one_loop
+	VCVTPH2PS (DX), Z0
+	VCVTPH2PS (BX), Z1
+	VADDPS    Z1, Z0, Z0
+	CMPQ      AX, $-4160
+	JGT       near
 
-one_done:
-	VCVTPS2PH $0x00, Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VCVTPH2PS  (DX)(AX*1), Z1
+	VCVTPH2PS  (BX)(AX*1), Z2
+	VADDPS     Z2, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, (CX)(AX*1)
+	VCVTPH2PS  32(DX)(AX*1), Z1
+	VCVTPH2PS  32(BX)(AX*1), Z2
+	VADDPS     Z2, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VCVTPH2PS (DX)(AX*1), Z1
+	VCVTPH2PS (BX)(AX*1), Z2
+	VADDPS    Z2, Z1, Z1
+	VCVTPS2PH $0x00, Z1, (CX)(AX*1)
+	ADDQ      $+32, AX
+	JLT       near_loop
+
+done:
+	VCVTPS2PH $0x00, Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func SumBF16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·SumBF16(SB), NOSPLIT, $0-72
-	MOVQ       dst_base+0(FP), AX
-	MOVQ       dst_len+8(FP), CX
-	MOVQ       a_base+24(FP), DX
-	MOVQ       b_base+48(FP), BX
 	VPTERNLOGD $0xff, Z0, Z0, Z0
 	VPTERNLOGD $0xff, Z1, Z1, Z1
 	VPTERNLOGD $0xff, Z2, Z2, Z2
 	VPSLLD     $0x10, Z0, Z0
 	VPSRLD     $0x11, Z1, Z1
 	VPSRLD     $0x1f, Z2, Z2
-
-	// The last vector, to be stored at the end
-	LEAQ       -64(AX)(CX*1), SI
-	VMOVUPS    -64(DX)(CX*1), Z3
-	VMOVUPS    -64(BX)(CX*1), Z4
-	VANDPS     Z0, Z3, Z5
-	VPSLLD     $0x10, Z3, Z3
-	VANDPS     Z0, Z4, Z6
-	VPSLLD     $0x10, Z4, Z4
-	VADDPS     Z4, Z3, Z3
-	VADDPS     Z6, Z5, Z5
-	VPSRLD     $0x10, Z3, Z4
-	VANDPS     Z2, Z4, Z4
-	VPADDD     Z1, Z3, Z3
-	VPADDD     Z4, Z3, Z3
-	VPSRLD     $0x10, Z5, Z4
-	VANDPS     Z2, Z4, Z4
-	VPADDD     Z1, Z5, Z5
-	VPADDD     Z4, Z5, Z5
-	VPSRLD     $0x10, Z3, Z3
-	VPTERNLOGD $0xf8, Z0, Z5, Z3
-	CMPQ       CX, $+128
-	JLT        many_done
-
-many_loop:
-	VMOVUPS    (DX), Z4
-	VMOVUPS    (BX), Z5
-	VANDPS     Z0, Z4, Z6
-	VPSLLD     $0x10, Z4, Z4
-	VANDPS     Z0, Z5, Z7
-	VPSLLD     $0x10, Z5, Z5
-	VADDPS     Z5, Z4, Z4
-	VADDPS     Z7, Z6, Z6
-	VPSRLD     $0x10, Z4, Z5
-	VANDPS     Z2, Z5, Z5
-	VPADDD     Z1, Z4, Z4
-	VPADDD     Z5, Z4, Z4
-	VPSRLD     $0x10, Z6, Z5
-	VANDPS     Z2, Z5, Z5
-	VPADDD     Z1, Z6, Z6
-	VPADDD     Z5, Z6, Z6
-	VPSRLD     $0x10, Z4, Z4
-	VPTERNLOGD $0xf8, Z0, Z6, Z4
-	VMOVUPS    Z4, (AX)
-	VMOVUPS    64(DX), Z4
-	VMOVUPS    64(BX), Z5
-	VANDPS     Z0, Z4, Z6
-	VPSLLD     $0x10, Z4, Z4
-	VANDPS     Z0, Z5, Z7
-	VPSLLD     $0x10, Z5, Z5
-	VADDPS     Z5, Z4, Z4
-	VADDPS     Z7, Z6, Z6
-	VPSRLD     $0x10, Z4, Z5
-	VANDPS     Z2, Z5, Z5
-	VPADDD     Z1, Z4, Z4
-	VPADDD     Z5, Z4, Z4
-	VPSRLD     $0x10, Z6, Z5
-	VANDPS     Z2, Z5, Z5
-	VPADDD     Z1, Z6, Z6
-	VPADDD     Z5, Z6, Z6
-	VPSRLD     $0x10, Z4, Z4
-	VPTERNLOGD $0xf8, Z0, Z6, Z4
-	VMOVUPS    Z4, 64(AX)
-	ADDQ       $+128, AX
-	ADDQ       $+128, DX
-	ADDQ       $+128, BX
-	SUBQ       $+128, CX
-	CMPQ       CX, $+128
-	JGE        many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS    (DX), Z4
-	VMOVUPS    (BX), Z5
-	VANDPS     Z0, Z4, Z6
-	VPSLLD     $0x10, Z4, Z4
-	VANDPS     Z0, Z5, Z7
-	VPSLLD     $0x10, Z5, Z5
-	VADDPS     Z5, Z4, Z4
-	VADDPS     Z7, Z6, Z6
-	VPSRLD     $0x10, Z4, Z5
-	VANDPS     Z2, Z5, Z5
-	VPADDD     Z1, Z4, Z4
-	VPADDD     Z5, Z4, Z4
-	VPSRLD     $0x10, Z6, Z5
-	VANDPS     Z2, Z5, Z5
-	VPADDD     Z1, Z6, Z6
-	VPADDD     Z5, Z6, Z6
-	VPSRLD     $0x10, Z4, Z4
-	VPTERNLOGD $0xf8, Z0, Z6, Z4
-	VMOVUPS    Z4, (AX)
+	VPSLLD     $0x10, Z2, Z3
+	MOVQ       dst_len+8(FP), AX
+	MOVQ       dst_base+0(FP), CX
+	LEAQ       -64(CX)(AX*1), CX
+	MOVQ       a_base+24(FP), DX
+	LEAQ       -64(DX)(AX*1), DX
+	MOVQ       b_base+48(FP), BX
+	LEAQ       -64(BX)(AX*1), BX
+	NEGQ       AX
 	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+64, BX
-	SUBQ       $+64, CX
-	CMPQ       CX, $+65
-	JGE        one_loop
+	VMOVUPS    (DX), Z4
+	VMOVUPS    (BX), Z5
+	VANDPS     Z0, Z4, Z6
+	VPSLLD     $0x10, Z4, Z4
+	VANDPS     Z0, Z5, Z7
+	VPSLLD     $0x10, Z5, Z5
+	VADDPS     Z5, Z4, Z4
+	VADDPS     Z7, Z6, Z6
+	VPTESTMD   Z3, Z4, K1
+	VPADDD     Z1, Z4, Z4
+	VPADDD     Z2, Z4, K1, Z4
+	VPTESTMD   Z3, Z6, K1
+	VPADDD     Z1, Z6, Z6
+	VPADDD     Z2, Z6, K1, Z6
+	VPSRLD     $0x10, Z4, Z4
+	VPTERNLOGD $0xf8, Z0, Z6, Z4
+	CMPQ       AX, $-4160
+	JGT        near
 
-one_done:
-	VMOVUPS Z3, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z5
+	VMOVUPS    (BX)(AX*1), Z6
+	VANDPS     Z0, Z5, Z7
+	VPSLLD     $0x10, Z5, Z5
+	VANDPS     Z0, Z6, Z8
+	VPSLLD     $0x10, Z6, Z6
+	VADDPS     Z6, Z5, Z5
+	VADDPS     Z8, Z7, Z7
+	VPTESTMD   Z3, Z5, K1
+	VPADDD     Z1, Z5, Z5
+	VPADDD     Z2, Z5, K1, Z5
+	VPTESTMD   Z3, Z7, K1
+	VPADDD     Z1, Z7, Z7
+	VPADDD     Z2, Z7, K1, Z7
+	VPSRLD     $0x10, Z5, Z5
+	VPTERNLOGD $0xf8, Z0, Z7, Z5
+	VMOVUPS    Z5, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS    (DX)(AX*1), Z5
+	VMOVUPS    (BX)(AX*1), Z6
+	VANDPS     Z0, Z5, Z7
+	VPSLLD     $0x10, Z5, Z5
+	VANDPS     Z0, Z6, Z8
+	VPSLLD     $0x10, Z6, Z6
+	VADDPS     Z6, Z5, Z5
+	VADDPS     Z8, Z7, Z7
+	VPTESTMD   Z3, Z5, K1
+	VPADDD     Z1, Z5, Z5
+	VPADDD     Z2, Z5, K1, Z5
+	VPTESTMD   Z3, Z7, K1
+	VPADDD     Z1, Z7, Z7
+	VPADDD     Z2, Z7, K1, Z7
+	VPSRLD     $0x10, Z5, Z5
+	VPTERNLOGD $0xf8, Z0, Z7, Z5
+	VMOVUPS    Z5, (CX)(AX*1)
+	ADDQ       $+64, AX
+	JLT        near_loop
+
+done:
+	VMOVUPS Z4, (CX)
 	VZEROUPPER
 	RET
 
 // func ProdF16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·ProdF16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ      -32(AX)(CX*1), SI
-	VCVTPH2PS -32(DX)(CX*1), Z0
-	VCVTPH2PS -32(BX)(CX*1), Z1
-	VMULPS    Z1, Z0, Z0
-	CMPQ      CX, $+64
-	JLT       many_done
-
-many_loop:
-	VCVTPH2PS (DX), Z1
-	VCVTPH2PS (BX), Z2
-	VMULPS    Z2, Z1, Z1
-	VCVTPS2PH $0x00, Z1, (AX)
-	VCVTPH2PS 32(DX), Z1
-	VCVTPH2PS 32(BX), Z2
-	VMULPS    Z2, Z1, Z1
-	VCVTPS2PH $0x00, Z1, 32(AX)
-	ADDQ      $+64, AX
-	ADDQ      $+64, DX
-	ADDQ      $+64, BX
-	SUBQ      $+64, CX
-	CMPQ      CX, $+64
-	JGE       many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VCVTPH2PS (DX), Z1
-	VCVTPH2PS (BX), Z2
-	VMULPS    Z2, Z1, Z1
-	VCVTPS2PH $0x00, Z1, (AX)
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	LEAQ      -32(CX)(AX*1), CX
+	MOVQ      a_base+24(FP), DX
+	LEAQ      -32(DX)(AX*1), DX
+	MOVQ      b_base+48(FP), BX
+	LEAQ      -32(BX)(AX*1), BX
+	NEGQ      AX
 	ADDQ      $+32, AX
-	ADDQ      $+32, DX
-	ADDQ      $+32, BX
-	SUBQ      $+32, CX
-	CMPQ      CX, $+33
-	JGE       one_loop
+	VCVTPH2PS (DX), Z0
+	VCVTPH2PS (BX), Z1
+	VMULPS    Z1, Z0, Z0
+	CMPQ      AX, $-4160
+	JGT       near
 
-one_done:
-	VCVTPS2PH $0x00, Z0, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VCVTPH2PS  (DX)(AX*1), Z1
+	VCVTPH2PS  (BX)(AX*1), Z2
+	VMULPS     Z2, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, (CX)(AX*1)
+	VCVTPH2PS  32(DX)(AX*1), Z1
+	VCVTPH2PS  32(BX)(AX*1), Z2
+	VMULPS     Z2, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VCVTPH2PS (DX)(AX*1), Z1
+	VCVTPH2PS (BX)(AX*1), Z2
+	VMULPS    Z2, Z1, Z1
+	VCVTPS2PH $0x00, Z1, (CX)(AX*1)
+	ADDQ      $+32, AX
+	JLT       near_loop
+
+done:
+	VCVTPS2PH $0x00, Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func ProdBF16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·ProdBF16(SB), NOSPLIT, $0-72
-	MOVQ       dst_base+0(FP), AX
-	MOVQ       dst_len+8(FP), CX
-	MOVQ       a_base+24(FP), DX
-	MOVQ       b_base+48(FP), BX
 	VPTERNLOGD $0xff, Z0, Z0, Z0
 	VPTERNLOGD $0xff, Z1, Z1, Z1
 	VPTERNLOGD $0xff, Z2, Z2, Z2
 	VPSLLD     $0x10, Z0, Z0
 	VPSRLD     $0x11, Z1, Z1
 	VPSRLD     $0x1f, Z2, Z2
-
-	// The last vector, to be stored at the end
-	LEAQ       -64(AX)(CX*1), SI
-	VMOVUPS    -64(DX)(CX*1), Z3
-	VMOVUPS    -64(BX)(CX*1), Z4
-	VANDPS     Z0, Z3, Z5
-	VPSLLD     $0x10, Z3, Z3
-	VANDPS     Z0, Z4, Z6
-	VPSLLD     $0x10, Z4, Z4
-	VMULPS     Z4, Z3, Z3
-	VMULPS     Z6, Z5, Z5
-	VPSRLD     $0x10, Z3, Z4
-	VANDPS     Z2, Z4, Z4
-	VPADDD     Z1, Z3, Z3
-	VPADDD     Z4, Z3, Z3
-	VPSRLD     $0x10, Z5, Z4
-	VANDPS     Z2, Z4, Z4
-	VPADDD     Z1, Z5, Z5
-	VPADDD     Z4, Z5, Z5
-	VPSRLD     $0x10, Z3, Z3
-	VPTERNLOGD $0xf8, Z0, Z5, Z3
-	CMPQ       CX, $+128
-	JLT        many_done
-
-many_loop:
-	VMOVUPS    (DX), Z4
-	VMOVUPS    (BX), Z5
-	VANDPS     Z0, Z4, Z6
-	VPSLLD     $0x10, Z4, Z4
-	VANDPS     Z0, Z5, Z7
-	VPSLLD     $0x10, Z5, Z5
-	VMULPS     Z5, Z4, Z4
-	VMULPS     Z7, Z6, Z6
-	VPSRLD     $0x10, Z4, Z5
-	VANDPS     Z2, Z5, Z5
-	VPADDD     Z1, Z4, Z4
-	VPADDD     Z5, Z4, Z4
-	VPSRLD     $0x10, Z6, Z5
-	VANDPS     Z2, Z5, Z5
-	VPADDD     Z1, Z6, Z6
-	VPADDD     Z5, Z6, Z6
-	VPSRLD     $0x10, Z4, Z4
-	VPTERNLOGD $0xf8, Z0, Z6, Z4
-	VMOVUPS    Z4, (AX)
-	VMOVUPS    64(DX), Z4
-	VMOVUPS    64(BX), Z5
-	VANDPS     Z0, Z4, Z6
-	VPSLLD     $0x10, Z4, Z4
-	VANDPS     Z0, Z5, Z7
-	VPSLLD     $0x10, Z5, Z5
-	VMULPS     Z5, Z4, Z4
-	VMULPS     Z7, Z6, Z6
-	VPSRLD     $0x10, Z4, Z5
-	VANDPS     Z2, Z5, Z5
-	VPADDD     Z1, Z4, Z4
-	VPADDD     Z5, Z4, Z4
-	VPSRLD     $0x10, Z6, Z5
-	VANDPS     Z2, Z5, Z5
-	VPADDD     Z1, Z6, Z6
-	VPADDD     Z5, Z6, Z6
-	VPSRLD     $0x10, Z4, Z4
-	VPTERNLOGD $0xf8, Z0, Z6, Z4
-	VMOVUPS    Z4, 64(AX)
-	ADDQ       $+128, AX
-	ADDQ       $+128, DX
-	ADDQ       $+128, BX
-	SUBQ       $+128, CX
-	CMPQ       CX, $+128
-	JGE        many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS    (DX), Z4
-	VMOVUPS    (BX), Z5
-	VANDPS     Z0, Z4, Z6
-	VPSLLD     $0x10, Z4, Z4
-	VANDPS     Z0, Z5, Z7
-	VPSLLD     $0x10, Z5, Z5
-	VMULPS     Z5, Z4, Z4
-	VMULPS     Z7, Z6, Z6
-	VPSRLD     $0x10, Z4, Z5
-	VANDPS     Z2, Z5, Z5
-	VPADDD     Z1, Z4, Z4
-	VPADDD     Z5, Z4, Z4
-	VPSRLD     $0x10, Z6, Z5
-	VANDPS     Z2, Z5, Z5
-	VPADDD     Z1, Z6, Z6
-	VPADDD     Z5, Z6, Z6
-	VPSRLD     $0x10, Z4, Z4
-	VPTERNLOGD $0xf8, Z0, Z6, Z4
-	VMOVUPS    Z4, (AX)
+	VPSLLD     $0x10, Z2, Z3
+	MOVQ       dst_len+8(FP), AX
+	MOVQ       dst_base+0(FP), CX
+	LEAQ       -64(CX)(AX*1), CX
+	MOVQ       a_base+24(FP), DX
+	LEAQ       -64(DX)(AX*1), DX
+	MOVQ       b_base+48(FP), BX
+	LEAQ       -64(BX)(AX*1), BX
+	NEGQ       AX
 	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+64, BX
-	SUBQ       $+64, CX
-	CMPQ       CX, $+65
-	JGE        one_loop
+	VMOVUPS    (DX), Z4
+	VMOVUPS    (BX), Z5
+	VANDPS     Z0, Z4, Z6
+	VPSLLD     $0x10, Z4, Z4
+	VANDPS     Z0, Z5, Z7
+	VPSLLD     $0x10, Z5, Z5
+	VMULPS     Z5, Z4, Z4
+	VMULPS     Z7, Z6, Z6
+	VPTESTMD   Z3, Z4, K1
+	VPADDD     Z1, Z4, Z4
+	VPADDD     Z2, Z4, K1, Z4
+	VPTESTMD   Z3, Z6, K1
+	VPADDD     Z1, Z6, Z6
+	VPADDD     Z2, Z6, K1, Z6
+	VPSRLD     $0x10, Z4, Z4
+	VPTERNLOGD $0xf8, Z0, Z6, Z4
+	CMPQ       AX, $-4160
+	JGT        near
 
-one_done:
-	VMOVUPS Z3, (SI)
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z5
+	VMOVUPS    (BX)(AX*1), Z6
+	VANDPS     Z0, Z5, Z7
+	VPSLLD     $0x10, Z5, Z5
+	VANDPS     Z0, Z6, Z8
+	VPSLLD     $0x10, Z6, Z6
+	VMULPS     Z6, Z5, Z5
+	VMULPS     Z8, Z7, Z7
+	VPTESTMD   Z3, Z5, K1
+	VPADDD     Z1, Z5, Z5
+	VPADDD     Z2, Z5, K1, Z5
+	VPTESTMD   Z3, Z7, K1
+	VPADDD     Z1, Z7, Z7
+	VPADDD     Z2, Z7, K1, Z7
+	VPSRLD     $0x10, Z5, Z5
+	VPTERNLOGD $0xf8, Z0, Z7, Z5
+	VMOVUPS    Z5, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS    (DX)(AX*1), Z5
+	VMOVUPS    (BX)(AX*1), Z6
+	VANDPS     Z0, Z5, Z7
+	VPSLLD     $0x10, Z5, Z5
+	VANDPS     Z0, Z6, Z8
+	VPSLLD     $0x10, Z6, Z6
+	VMULPS     Z6, Z5, Z5
+	VMULPS     Z8, Z7, Z7
+	VPTESTMD   Z3, Z5, K1
+	VPADDD     Z1, Z5, Z5
+	VPADDD     Z2, Z5, K1, Z5
+	VPTESTMD   Z3, Z7, K1
+	VPADDD     Z1, Z7, Z7
+	VPADDD     Z2, Z7, K1, Z7
+	VPSRLD     $0x10, Z5, Z5
+	VPTERNLOGD $0xf8, Z0, Z7, Z5
+	VMOVUPS    Z5, (CX)(AX*1)
+	ADDQ       $+64, AX
+	JLT        near_loop
+
+done:
+	VMOVUPS Z4, (CX)
 	VZEROUPPER
 	RET
 
 // func MinF16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·MinF16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ      -32(AX)(CX*1), SI
-	VCVTPH2PS -32(DX)(CX*1), Z0
-	VCVTPH2PS -32(BX)(CX*1), Z1
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	LEAQ      -32(CX)(AX*1), CX
+	MOVQ      a_base+24(FP), DX
+	LEAQ      -32(DX)(AX*1), DX
+	MOVQ      b_base+48(FP), BX
+	LEAQ      -32(BX)(AX*1), BX
+	NEGQ      AX
+	ADDQ      $+32, AX
+	VCVTPH2PS (DX), Z0
+	VCVTPH2PS (BX), Z1
 	VCMPPS    $0x03, Z1, Z0, K1
 	VRANGEPS  $0x04, Z1, Z0, Z2
 	VADDPS    Z1, Z0, K1, Z2
 	VMOVAPS   Z2, Z0
-	CMPQ      CX, $+64
-	JLT       many_done
+	CMPQ      AX, $-4160
+	JGT       near
 
-many_loop:
-	VCVTPH2PS (DX), Z1
-	VCVTPH2PS (BX), Z2
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VCVTPH2PS  (DX)(AX*1), Z1
+	VCVTPH2PS  (BX)(AX*1), Z2
+	VCMPPS     $0x03, Z2, Z1, K1
+	VRANGEPS   $0x04, Z2, Z1, Z3
+	VADDPS     Z2, Z1, K1, Z3
+	VMOVAPS    Z3, Z1
+	VCVTPS2PH  $0x00, Z1, (CX)(AX*1)
+	VCVTPH2PS  32(DX)(AX*1), Z1
+	VCVTPH2PS  32(BX)(AX*1), Z2
+	VCMPPS     $0x03, Z2, Z1, K1
+	VRANGEPS   $0x04, Z2, Z1, Z3
+	VADDPS     Z2, Z1, K1, Z3
+	VMOVAPS    Z3, Z1
+	VCVTPS2PH  $0x00, Z1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VCVTPH2PS (DX)(AX*1), Z1
+	VCVTPH2PS (BX)(AX*1), Z2
 	VCMPPS    $0x03, Z2, Z1, K1
 	VRANGEPS  $0x04, Z2, Z1, Z3
 	VADDPS    Z2, Z1, K1, Z3
 	VMOVAPS   Z3, Z1
-	VCVTPS2PH $0x00, Z1, (AX)
-	VCVTPH2PS 32(DX), Z1
-	VCVTPH2PS 32(BX), Z2
-	VCMPPS    $0x03, Z2, Z1, K1
-	VRANGEPS  $0x04, Z2, Z1, Z3
-	VADDPS    Z2, Z1, K1, Z3
-	VMOVAPS   Z3, Z1
-	VCVTPS2PH $0x00, Z1, 32(AX)
-	ADDQ      $+64, AX
-	ADDQ      $+64, DX
-	ADDQ      $+64, BX
-	SUBQ      $+64, CX
-	CMPQ      CX, $+64
-	JGE       many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VCVTPH2PS (DX), Z1
-	VCVTPH2PS (BX), Z2
-	VCMPPS    $0x03, Z2, Z1, K1
-	VRANGEPS  $0x04, Z2, Z1, Z3
-	VADDPS    Z2, Z1, K1, Z3
-	VMOVAPS   Z3, Z1
-	VCVTPS2PH $0x00, Z1, (AX)
+	VCVTPS2PH $0x00, Z1, (CX)(AX*1)
 	ADDQ      $+32, AX
-	ADDQ      $+32, DX
-	ADDQ      $+32, BX
-	SUBQ      $+32, CX
-	CMPQ      CX, $+33
-	JGE       one_loop
+	JLT       near_loop
 
-one_done:
-	VCVTPS2PH $0x00, Z0, (SI)
+done:
+	VCVTPS2PH $0x00, Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MinBF16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·MinBF16(SB), NOSPLIT, $0-72
-	MOVQ       dst_base+0(FP), AX
-	MOVQ       dst_len+8(FP), CX
-	MOVQ       a_base+24(FP), DX
-	MOVQ       b_base+48(FP), BX
 	VPTERNLOGD $0xff, Z0, Z0, Z0
 	VPTERNLOGD $0xff, Z1, Z1, Z1
 	VPTERNLOGD $0xff, Z2, Z2, Z2
 	VPSLLD     $0x10, Z0, Z0
 	VPSRLD     $0x11, Z1, Z1
 	VPSRLD     $0x1f, Z2, Z2
-
-	// The last vector, to be stored at the end
-	LEAQ       -64(AX)(CX*1), SI
-	VMOVUPS    -64(DX)(CX*1), Z1
-	VMOVUPS    -64(BX)(CX*1), Z2
+	VPSLLD     $0x10, Z2, Z1
+	MOVQ       dst_len+8(FP), AX
+	MOVQ       dst_base+0(FP), CX
+	LEAQ       -64(CX)(AX*1), CX
+	MOVQ       a_base+24(FP), DX
+	LEAQ       -64(DX)(AX*1), DX
+	MOVQ       b_base+48(FP), BX
+	LEAQ       -64(BX)(AX*1), BX
+	NEGQ       AX
+	ADDQ       $+64, AX
+	VMOVUPS    (DX), Z1
+	VMOVUPS    (BX), Z2
 	VANDPS     Z0, Z1, Z3
 	VPSLLD     $0x10, Z1, Z1
 	VANDPS     Z0, Z2, Z4
@@ -2898,12 +2291,16 @@ TEXT ·MinBF16(SB), NOSPLIT, $0-72
 	VMOVAPS    Z2, Z3
 	VPSRLD     $0x10, Z1, Z1
 	VPTERNLOGD $0xf8, Z0, Z3, Z1
-	CMPQ       CX, $+128
-	JLT        many_done
+	CMPQ       AX, $-4160
+	JGT        near
 
-many_loop:
-	VMOVUPS    (DX), Z2
-	VMOVUPS    (BX), Z3
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z2
+	VMOVUPS    (BX)(AX*1), Z3
 	VANDPS     Z0, Z2, Z4
 	VPSLLD     $0x10, Z2, Z2
 	VANDPS     Z0, Z3, Z5
@@ -2918,148 +2315,126 @@ many_loop:
 	VMOVAPS    Z3, Z4
 	VPSRLD     $0x10, Z2, Z2
 	VPTERNLOGD $0xf8, Z0, Z4, Z2
-	VMOVUPS    Z2, (AX)
-	VMOVUPS    64(DX), Z2
-	VMOVUPS    64(BX), Z3
-	VANDPS     Z0, Z2, Z4
-	VPSLLD     $0x10, Z2, Z2
-	VANDPS     Z0, Z3, Z5
-	VPSLLD     $0x10, Z3, Z3
-	VCMPPS     $0x03, Z3, Z2, K1
-	VRANGEPS   $0x04, Z3, Z2, Z6
-	VADDPS     Z3, Z2, K1, Z6
-	VMOVAPS    Z6, Z2
-	VCMPPS     $0x03, Z5, Z4, K1
-	VRANGEPS   $0x04, Z5, Z4, Z3
-	VADDPS     Z5, Z4, K1, Z3
-	VMOVAPS    Z3, Z4
-	VPSRLD     $0x10, Z2, Z2
-	VPTERNLOGD $0xf8, Z0, Z4, Z2
-	VMOVUPS    Z2, 64(AX)
-	ADDQ       $+128, AX
-	ADDQ       $+128, DX
-	ADDQ       $+128, BX
-	SUBQ       $+128, CX
-	CMPQ       CX, $+128
-	JGE        many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS    (DX), Z2
-	VMOVUPS    (BX), Z3
-	VANDPS     Z0, Z2, Z4
-	VPSLLD     $0x10, Z2, Z2
-	VANDPS     Z0, Z3, Z5
-	VPSLLD     $0x10, Z3, Z3
-	VCMPPS     $0x03, Z3, Z2, K1
-	VRANGEPS   $0x04, Z3, Z2, Z6
-	VADDPS     Z3, Z2, K1, Z6
-	VMOVAPS    Z6, Z2
-	VCMPPS     $0x03, Z5, Z4, K1
-	VRANGEPS   $0x04, Z5, Z4, Z3
-	VADDPS     Z5, Z4, K1, Z3
-	VMOVAPS    Z3, Z4
-	VPSRLD     $0x10, Z2, Z2
-	VPTERNLOGD $0xf8, Z0, Z4, Z2
-	VMOVUPS    Z2, (AX)
+	VMOVUPS    Z2, (CX)(AX*1)
 	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+64, BX
-	SUBQ       $+64, CX
-	CMPQ       CX, $+65
-	JGE        one_loop
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-one_done:
-	VMOVUPS Z1, (SI)
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS    (DX)(AX*1), Z2
+	VMOVUPS    (BX)(AX*1), Z3
+	VANDPS     Z0, Z2, Z4
+	VPSLLD     $0x10, Z2, Z2
+	VANDPS     Z0, Z3, Z5
+	VPSLLD     $0x10, Z3, Z3
+	VCMPPS     $0x03, Z3, Z2, K1
+	VRANGEPS   $0x04, Z3, Z2, Z6
+	VADDPS     Z3, Z2, K1, Z6
+	VMOVAPS    Z6, Z2
+	VCMPPS     $0x03, Z5, Z4, K1
+	VRANGEPS   $0x04, Z5, Z4, Z3
+	VADDPS     Z5, Z4, K1, Z3
+	VMOVAPS    Z3, Z4
+	VPSRLD     $0x10, Z2, Z2
+	VPTERNLOGD $0xf8, Z0, Z4, Z2
+	VMOVUPS    Z2, (CX)(AX*1)
+	ADDQ       $+64, AX
+	JLT        near_loop
+
+done:
+	VMOVUPS Z1, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxF16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·MaxF16(SB), NOSPLIT, $0-72
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ a_base+24(FP), DX
-	MOVQ b_base+48(FP), BX
-
-	// The last vector, to be stored at the end
-	LEAQ      -32(AX)(CX*1), SI
-	VCVTPH2PS -32(DX)(CX*1), Z0
-	VCVTPH2PS -32(BX)(CX*1), Z1
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	LEAQ      -32(CX)(AX*1), CX
+	MOVQ      a_base+24(FP), DX
+	LEAQ      -32(DX)(AX*1), DX
+	MOVQ      b_base+48(FP), BX
+	LEAQ      -32(BX)(AX*1), BX
+	NEGQ      AX
+	ADDQ      $+32, AX
+	VCVTPH2PS (DX), Z0
+	VCVTPH2PS (BX), Z1
 	VCMPPS    $0x03, Z1, Z0, K1
 	VRANGEPS  $0x05, Z1, Z0, Z2
 	VADDPS    Z1, Z0, K1, Z2
 	VMOVAPS   Z2, Z0
-	CMPQ      CX, $+64
-	JLT       many_done
+	CMPQ      AX, $-4160
+	JGT       near
 
-many_loop:
-	VCVTPH2PS (DX), Z1
-	VCVTPH2PS (BX), Z2
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VCVTPH2PS  (DX)(AX*1), Z1
+	VCVTPH2PS  (BX)(AX*1), Z2
+	VCMPPS     $0x03, Z2, Z1, K1
+	VRANGEPS   $0x05, Z2, Z1, Z3
+	VADDPS     Z2, Z1, K1, Z3
+	VMOVAPS    Z3, Z1
+	VCVTPS2PH  $0x00, Z1, (CX)(AX*1)
+	VCVTPH2PS  32(DX)(AX*1), Z1
+	VCVTPH2PS  32(BX)(AX*1), Z2
+	VCMPPS     $0x03, Z2, Z1, K1
+	VRANGEPS   $0x05, Z2, Z1, Z3
+	VADDPS     Z2, Z1, K1, Z3
+	VMOVAPS    Z3, Z1
+	VCVTPS2PH  $0x00, Z1, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
+
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VCVTPH2PS (DX)(AX*1), Z1
+	VCVTPH2PS (BX)(AX*1), Z2
 	VCMPPS    $0x03, Z2, Z1, K1
 	VRANGEPS  $0x05, Z2, Z1, Z3
 	VADDPS    Z2, Z1, K1, Z3
 	VMOVAPS   Z3, Z1
-	VCVTPS2PH $0x00, Z1, (AX)
-	VCVTPH2PS 32(DX), Z1
-	VCVTPH2PS 32(BX), Z2
-	VCMPPS    $0x03, Z2, Z1, K1
-	VRANGEPS  $0x05, Z2, Z1, Z3
-	VADDPS    Z2, Z1, K1, Z3
-	VMOVAPS   Z3, Z1
-	VCVTPS2PH $0x00, Z1, 32(AX)
-	ADDQ      $+64, AX
-	ADDQ      $+64, DX
-	ADDQ      $+64, BX
-	SUBQ      $+64, CX
-	CMPQ      CX, $+64
-	JGE       many_loop
-
-many_done:
-	CMPQ CX, $+33
-	JLT  one_done
-
-one_loop:
-	VCVTPH2PS (DX), Z1
-	VCVTPH2PS (BX), Z2
-	VCMPPS    $0x03, Z2, Z1, K1
-	VRANGEPS  $0x05, Z2, Z1, Z3
-	VADDPS    Z2, Z1, K1, Z3
-	VMOVAPS   Z3, Z1
-	VCVTPS2PH $0x00, Z1, (AX)
+	VCVTPS2PH $0x00, Z1, (CX)(AX*1)
 	ADDQ      $+32, AX
-	ADDQ      $+32, DX
-	ADDQ      $+32, BX
-	SUBQ      $+32, CX
-	CMPQ      CX, $+33
-	JGE       one_loop
+	JLT       near_loop
 
-one_done:
-	VCVTPS2PH $0x00, Z0, (SI)
+done:
+	VCVTPS2PH $0x00, Z0, (CX)
 	VZEROUPPER
 	RET
 
 // func MaxBF16(dst []byte, a []byte, b []byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·MaxBF16(SB), NOSPLIT, $0-72
-	MOVQ       dst_base+0(FP), AX
-	MOVQ       dst_len+8(FP), CX
-	MOVQ       a_base+24(FP), DX
-	MOVQ       b_base+48(FP), BX
 	VPTERNLOGD $0xff, Z0, Z0, Z0
 	VPTERNLOGD $0xff, Z1, Z1, Z1
 	VPTERNLOGD $0xff, Z2, Z2, Z2
 	VPSLLD     $0x10, Z0, Z0
 	VPSRLD     $0x11, Z1, Z1
 	VPSRLD     $0x1f, Z2, Z2
-
-	// The last vector, to be stored at the end
-	LEAQ       -64(AX)(CX*1), SI
-	VMOVUPS    -64(DX)(CX*1), Z1
-	VMOVUPS    -64(BX)(CX*1), Z2
+	VPSLLD     $0x10, Z2, Z1
+	MOVQ       dst_len+8(FP), AX
+	MOVQ       dst_base+0(FP), CX
+	LEAQ       -64(CX)(AX*1), CX
+	MOVQ       a_base+24(FP), DX
+	LEAQ       -64(DX)(AX*1), DX
+	MOVQ       b_base+48(FP), BX
+	LEAQ       -64(BX)(AX*1), BX
+	NEGQ       AX
+	ADDQ       $+64, AX
+	VMOVUPS    (DX), Z1
+	VMOVUPS    (BX), Z2
 	VANDPS     Z0, Z1, Z3
 	VPSLLD     $0x10, Z1, Z1
 	VANDPS     Z0, Z2, Z4
@@ -3074,12 +2449,16 @@ TEXT ·MaxBF16(SB), NOSPLIT, $0-72
 	VMOVAPS    Z2, Z3
 	VPSRLD     $0x10, Z1, Z1
 	VPTERNLOGD $0xf8, Z0, Z3, Z1
-	CMPQ       CX, $+128
-	JLT        many_done
+	CMPQ       AX, $-4160
+	JGT        near
 
-many_loop:
-	VMOVUPS    (DX), Z2
-	VMOVUPS    (BX), Z3
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(BX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z2
+	VMOVUPS    (BX)(AX*1), Z3
 	VANDPS     Z0, Z2, Z4
 	VPSLLD     $0x10, Z2, Z2
 	VANDPS     Z0, Z3, Z5
@@ -3094,164 +2473,179 @@ many_loop:
 	VMOVAPS    Z3, Z4
 	VPSRLD     $0x10, Z2, Z2
 	VPTERNLOGD $0xf8, Z0, Z4, Z2
-	VMOVUPS    Z2, (AX)
-	VMOVUPS    64(DX), Z2
-	VMOVUPS    64(BX), Z3
-	VANDPS     Z0, Z2, Z4
-	VPSLLD     $0x10, Z2, Z2
-	VANDPS     Z0, Z3, Z5
-	VPSLLD     $0x10, Z3, Z3
-	VCMPPS     $0x03, Z3, Z2, K1
-	VRANGEPS   $0x05, Z3, Z2, Z6
-	VADDPS     Z3, Z2, K1, Z6
-	VMOVAPS    Z6, Z2
-	VCMPPS     $0x03, Z5, Z4, K1
-	VRANGEPS   $0x05, Z5, Z4, Z3
-	VADDPS     Z5, Z4, K1, Z3
-	VMOVAPS    Z3, Z4
-	VPSRLD     $0x10, Z2, Z2
-	VPTERNLOGD $0xf8, Z0, Z4, Z2
-	VMOVUPS    Z2, 64(AX)
-	ADDQ       $+128, AX
-	ADDQ       $+128, DX
-	ADDQ       $+128, BX
-	SUBQ       $+128, CX
-	CMPQ       CX, $+128
-	JGE        many_loop
-
-many_done:
-	CMPQ CX, $+65
-	JLT  one_done
-
-one_loop:
-	VMOVUPS    (DX), Z2
-	VMOVUPS    (BX), Z3
-	VANDPS     Z0, Z2, Z4
-	VPSLLD     $0x10, Z2, Z2
-	VANDPS     Z0, Z3, Z5
-	VPSLLD     $0x10, Z3, Z3
-	VCMPPS     $0x03, Z3, Z2, K1
-	VRANGEPS   $0x05, Z3, Z2, Z6
-	VADDPS     Z3, Z2, K1, Z6
-	VMOVAPS    Z6, Z2
-	VCMPPS     $0x03, Z5, Z4, K1
-	VRANGEPS   $0x05, Z5, Z4, Z3
-	VADDPS     Z5, Z4, K1, Z3
-	VMOVAPS    Z3, Z4
-	VPSRLD     $0x10, Z2, Z2
-	VPTERNLOGD $0xf8, Z0, Z4, Z2
-	VMOVUPS    Z2, (AX)
+	VMOVUPS    Z2, (CX)(AX*1)
 	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+64, BX
-	SUBQ       $+64, CX
-	CMPQ       CX, $+65
-	JGE        one_loop
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-one_done:
-	VMOVUPS Z1, (SI)
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS    (DX)(AX*1), Z2
+	VMOVUPS    (BX)(AX*1), Z3
+	VANDPS     Z0, Z2, Z4
+	VPSLLD     $0x10, Z2, Z2
+	VANDPS     Z0, Z3, Z5
+	VPSLLD     $0x10, Z3, Z3
+	VCMPPS     $0x03, Z3, Z2, K1
+	VRANGEPS   $0x05, Z3, Z2, Z6
+	VADDPS     Z3, Z2, K1, Z6
+	VMOVAPS    Z6, Z2
+	VCMPPS     $0x03, Z5, Z4, K1
+	VRANGEPS   $0x05, Z5, Z4, Z3
+	VADDPS     Z5, Z4, K1, Z3
+	VMOVAPS    Z3, Z4
+	VPSRLD     $0x10, Z2, Z2
+	VPTERNLOGD $0xf8, Z0, Z4, Z2
+	VMOVUPS    Z2, (CX)(AX*1)
+	ADDQ       $+64, AX
+	JLT        near_loop
+
+done:
+	VMOVUPS Z1, (CX)
 	VZEROUPPER
 	RET
 
 // func DivideF32(dst []byte, src []byte, by float32)
-// Requires: AVX, AVX512F, SSE
+// Requires: AVX, AVX512F, MMX+, SSE
 TEXT ·DivideF32(SB), NOSPLIT, $0-52
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         dst_len+8(FP), CX
-	MOVQ         src_base+24(FP), DX
 	MOVSS        by+48(FP), X0
 	VBROADCASTSS X0, Z0
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	LEAQ         -64(CX)(AX*1), CX
+	MOVQ         src_base+24(FP), DX
+	LEAQ         -64(DX)(AX*1), DX
+	NEGQ         AX
+	ADDQ         $+64, AX
+	VMOVUPS      (DX), Z1
+	VDIVPS       Z0, Z1, Z1
+	CMPQ         AX, $-4160
+	JGT          near
 
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), BX
-	VMOVUPS -64(DX)(CX*1), Z1
-	VDIVPS  Z0, Z1, Z1
-	CMPQ    CX, $+65
-	JLT     one_done
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z2
+	VDIVPS     Z0, Z2, Z2
+	VMOVUPS    Z2, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-one_loop:
-	VMOVUPS (DX), Z2
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z2
 	VDIVPS  Z0, Z2, Z2
-	VMOVUPS Z2, (AX)
+	VMOVUPS Z2, (CX)(AX*1)
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	JLT     near_loop
 
-one_done:
-	VMOVUPS Z1, (BX)
+done:
+	VMOVUPS Z1, (CX)
 	VZEROUPPER
 	RET
 
 // func DivideF64(dst []byte, src []byte, by float64)
-// Requires: AVX, AVX512F, SSE2
+// Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·DivideF64(SB), NOSPLIT, $0-56
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         dst_len+8(FP), CX
-	MOVQ         src_base+24(FP), DX
 	MOVSD        by+48(FP), X0
 	VBROADCASTSD X0, Z0
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	LEAQ         -64(CX)(AX*1), CX
+	MOVQ         src_base+24(FP), DX
+	LEAQ         -64(DX)(AX*1), DX
+	NEGQ         AX
+	ADDQ         $+64, AX
+	VMOVUPS      (DX), Z1
+	VDIVPD       Z0, Z1, Z1
+	CMPQ         AX, $-4160
+	JGT          near
 
-	// The last vector, to be stored at the end
-	LEAQ    -64(AX)(CX*1), BX
-	VMOVUPS -64(DX)(CX*1), Z1
-	VDIVPD  Z0, Z1, Z1
-	CMPQ    CX, $+65
-	JLT     one_done
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z2
+	VDIVPD     Z0, Z2, Z2
+	VMOVUPS    Z2, (CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-one_loop:
-	VMOVUPS (DX), Z2
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS (DX)(AX*1), Z2
 	VDIVPD  Z0, Z2, Z2
-	VMOVUPS Z2, (AX)
+	VMOVUPS Z2, (CX)(AX*1)
 	ADDQ    $+64, AX
-	ADDQ    $+64, DX
-	SUBQ    $+64, CX
-	CMPQ    CX, $+65
-	JGE     one_loop
+	JLT     near_loop
 
-one_done:
-	VMOVUPS Z1, (BX)
+done:
+	VMOVUPS Z1, (CX)
 	VZEROUPPER
 	RET
 
 // func DivideF16(dst []byte, src []byte, by float32)
-// Requires: AVX, AVX512F, SSE
+// Requires: AVX, AVX512F, MMX+, SSE
 TEXT ·DivideF16(SB), NOSPLIT, $0-52
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         dst_len+8(FP), CX
-	MOVQ         src_base+24(FP), DX
 	MOVSS        by+48(FP), X0
 	VBROADCASTSS X0, Z0
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	LEAQ         -32(CX)(AX*1), CX
+	MOVQ         src_base+24(FP), DX
+	LEAQ         -32(DX)(AX*1), DX
+	NEGQ         AX
+	ADDQ         $+32, AX
+	VCVTPH2PS    (DX), Z1
+	VDIVPS       Z0, Z1, Z1
+	CMPQ         AX, $-4160
+	JGT          near
 
-	// The last vector, to be stored at the end
-	LEAQ      -32(AX)(CX*1), BX
-	VCVTPH2PS -32(DX)(CX*1), Z1
-	VDIVPS    Z0, Z1, Z1
-	CMPQ      CX, $+33
-	JLT       one_done
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VCVTPH2PS  (DX)(AX*1), Z2
+	VDIVPS     Z0, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, (CX)(AX*1)
+	VCVTPH2PS  32(DX)(AX*1), Z2
+	VDIVPS     Z0, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, 32(CX)(AX*1)
+	ADDQ       $+64, AX
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-one_loop:
-	VCVTPH2PS (DX), Z2
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VCVTPH2PS (DX)(AX*1), Z2
 	VDIVPS    Z0, Z2, Z2
-	VCVTPS2PH $0x00, Z2, (AX)
+	VCVTPS2PH $0x00, Z2, (CX)(AX*1)
 	ADDQ      $+32, AX
-	ADDQ      $+32, DX
-	SUBQ      $+32, CX
-	CMPQ      CX, $+33
-	JGE       one_loop
+	JLT       near_loop
 
-one_done:
-	VCVTPS2PH $0x00, Z1, (BX)
+done:
+	VCVTPS2PH $0x00, Z1, (CX)
 	VZEROUPPER
 	RET
 
 // func DivideBF16(dst []byte, src []byte, by float32)
-// Requires: AVX, AVX512DQ, AVX512F, SSE
+// Requires: AVX, AVX512DQ, AVX512F, MMX+, SSE
 TEXT ·DivideBF16(SB), NOSPLIT, $0-52
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         dst_len+8(FP), CX
-	MOVQ         src_base+24(FP), DX
 	MOVSS        by+48(FP), X0
 	VPTERNLOGD   $0xff, Z1, Z1, Z1
 	VPTERNLOGD   $0xff, Z2, Z2, Z2
@@ -3259,52 +2653,76 @@ TEXT ·DivideBF16(SB), NOSPLIT, $0-52
 	VPSLLD       $0x10, Z1, Z1
 	VPSRLD       $0x11, Z2, Z2
 	VPSRLD       $0x1f, Z3, Z3
+	VPSLLD       $0x10, Z3, Z4
 	VBROADCASTSS X0, Z0
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	LEAQ         -64(CX)(AX*1), CX
+	MOVQ         src_base+24(FP), DX
+	LEAQ         -64(DX)(AX*1), DX
+	NEGQ         AX
+	ADDQ         $+64, AX
+	VMOVUPS      (DX), Z5
+	VANDPS       Z1, Z5, Z6
+	VPSLLD       $0x10, Z5, Z5
+	VDIVPS       Z0, Z5, Z5
+	VDIVPS       Z0, Z6, Z6
+	VPTESTMD     Z4, Z5, K1
+	VPADDD       Z2, Z5, Z5
+	VPADDD       Z3, Z5, K1, Z5
+	VPTESTMD     Z4, Z6, K1
+	VPADDD       Z2, Z6, Z6
+	VPADDD       Z3, Z6, K1, Z6
+	VPSRLD       $0x10, Z5, Z5
+	VPTERNLOGD   $0xf8, Z1, Z6, Z5
+	CMPQ         AX, $-4160
+	JGT          near
 
-	// The last vector, to be stored at the end
-	LEAQ       -64(AX)(CX*1), BX
-	VMOVUPS    -64(DX)(CX*1), Z4
-	VANDPS     Z1, Z4, Z5
-	VPSLLD     $0x10, Z4, Z4
-	VDIVPS     Z0, Z4, Z4
-	VDIVPS     Z0, Z5, Z5
-	VPSRLD     $0x10, Z4, Z6
-	VANDPS     Z3, Z6, Z6
-	VPADDD     Z2, Z4, Z4
-	VPADDD     Z6, Z4, Z4
-	VPSRLD     $0x10, Z5, Z6
-	VANDPS     Z3, Z6, Z6
-	VPADDD     Z2, Z5, Z5
-	VPADDD     Z6, Z5, Z5
-	VPSRLD     $0x10, Z4, Z4
-	VPTERNLOGD $0xf8, Z1, Z5, Z4
-	CMPQ       CX, $+65
-	JLT        one_done
-
-one_loop:
-	VMOVUPS    (DX), Z5
-	VANDPS     Z1, Z5, Z6
-	VPSLLD     $0x10, Z5, Z5
-	VDIVPS     Z0, Z5, Z5
+	// A cache line at a time while there are more to fetch
+far_loop:
+	PREFETCHT0 4096(DX)(AX*1)
+	PREFETCHT0 4096(CX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Z6
+	VANDPS     Z1, Z6, Z7
+	VPSLLD     $0x10, Z6, Z6
 	VDIVPS     Z0, Z6, Z6
-	VPSRLD     $0x10, Z5, Z7
-	VANDPS     Z3, Z7, Z7
-	VPADDD     Z2, Z5, Z5
-	VPADDD     Z7, Z5, Z5
-	VPSRLD     $0x10, Z6, Z7
-	VANDPS     Z3, Z7, Z7
+	VDIVPS     Z0, Z7, Z7
+	VPTESTMD   Z4, Z6, K1
 	VPADDD     Z2, Z6, Z6
-	VPADDD     Z7, Z6, Z6
-	VPSRLD     $0x10, Z5, Z5
-	VPTERNLOGD $0xf8, Z1, Z6, Z5
-	VMOVUPS    Z5, (AX)
+	VPADDD     Z3, Z6, K1, Z6
+	VPTESTMD   Z4, Z7, K1
+	VPADDD     Z2, Z7, Z7
+	VPADDD     Z3, Z7, K1, Z7
+	VPSRLD     $0x10, Z6, Z6
+	VPTERNLOGD $0xf8, Z1, Z7, Z6
+	VMOVUPS    Z6, (CX)(AX*1)
 	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	SUBQ       $+64, CX
-	CMPQ       CX, $+65
-	JGE        one_loop
+	CMPQ       AX, $-4160
+	JLE        far_loop
 
-one_done:
-	VMOVUPS Z4, (BX)
+near:
+	TESTQ AX, AX
+	JGE   done
+
+near_loop:
+	VMOVUPS    (DX)(AX*1), Z6
+	VANDPS     Z1, Z6, Z7
+	VPSLLD     $0x10, Z6, Z6
+	VDIVPS     Z0, Z6, Z6
+	VDIVPS     Z0, Z7, Z7
+	VPTESTMD   Z4, Z6, K1
+	VPADDD     Z2, Z6, Z6
+	VPADDD     Z3, Z6, K1, Z6
+	VPTESTMD   Z4, Z7, K1
+	VPADDD     Z2, Z7, Z7
+	VPADDD     Z3, Z7, K1, Z7
+	VPSRLD     $0x10, Z6, Z6
+	VPTERNLOGD $0xf8, Z1, Z7, Z6
+	VMOVUPS    Z6, (CX)(AX*1)
+	ADDQ       $+64, AX
+	JLT        near_loop
+
+done:
+	VMOVUPS Z5, (CX)
 	VZEROUPPER
 	RET

@@ -20,7 +20,7 @@ func halfKernels(m *machine) []kernel {
 		{"Max", "max", float32s.max, true},
 	} {
 		list = append(list,
-			kernel{o.name + "F16", o.sign, o.op, float16s(m), 2},
+			kernel{o.name + "F16", o.sign, o.op, float16s(m)},
 			kernel{o.name + "BF16", o.sign, func(m *machine) binary {
 				h := newBFloat16s(m)
 				op := o.op(m)
@@ -30,7 +30,7 @@ func halfKernels(m *machine) []kernel {
 					op(aOdd, bOdd)
 					h.join(a, aOdd, o.exact)
 				}
-			}, elements{m.bytes, load, store}, 2})
+			}, elements{m.bytes, load, store}})
 	}
 	return list
 }
@@ -64,16 +64,19 @@ func float16s(m *machine) elements {
 // even ones, moved up into the upper halves, and the odd ones, which are there
 // already. No element changes its lane.
 type bfloat16s struct {
-	m           *machine
-	upper, bias vec // 0xffff0000, 0x7fff
-	one         vec
+	m     *machine
+	upper vec // 0xffff0000
+	bias  vec // 0x7fff: just under half a unit of a BFloat16
+	one   vec
+	unit  vec // 0x10000
 }
 
 func newBFloat16s(m *machine) *bfloat16s {
-	h := &bfloat16s{m: m, upper: m.ones(), bias: m.ones(), one: m.ones()}
+	h := &bfloat16s{m: m, upper: m.ones(), bias: m.ones(), one: m.ones(), unit: m.vec()}
 	build.VPSLLD(operand.U8(16), h.upper, h.upper)
 	build.VPSRLD(operand.U8(17), h.bias, h.bias)
 	build.VPSRLD(operand.U8(31), h.one, h.one)
+	build.VPSLLD(operand.U8(16), h.one, h.unit)
 	return h
 }
 
@@ -100,11 +103,18 @@ func (h *bfloat16s) join(even, odd vec, exact bool) {
 	}
 }
 
-// round adds just under half a unit of a BFloat16, or half if that is odd. A NaN
-// needs no care: one that comes out of an operation on BFloat16s is an operand
-// made quiet, or the CPU's own; the lower halves of both are zero, so that
-// nothing is carried out of them.
+// round adds just under half a unit, or half if the last bit that stays is set. A
+// NaN needs no care: one that comes out of an operation on BFloat16s is an operand
+// made quiet, or the CPU's own; the lower halves of both are zero, so that nothing
+// is carried out of them.
 func (h *bfloat16s) round(v vec) {
+	if h.m.wide {
+		odd := build.K()
+		build.VPTESTMD(h.unit, v, odd)
+		build.VPADDD(h.bias, v, v)
+		build.VPADDD(h.one, v, odd, v)
+		return
+	}
 	odd := h.m.vec()
 	build.VPSRLD(operand.U8(16), v, odd)
 	build.VANDPS(h.one, odd, odd)

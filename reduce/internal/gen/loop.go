@@ -17,7 +17,6 @@ type kernel struct {
 	sign string                // of the operation, for the documentation
 	op   func(*machine) binary // emits what is needed once, such as constants
 	elements
-	unroll int
 }
 
 // elements says how elements get from memory into a vector and back.
@@ -35,28 +34,20 @@ type divider struct {
 	elements
 }
 
-// emit writes the function. The last vector of the buffers, which may overlap
-// the one before, is computed first, while a and b are still as they were, and
-// stored last: so no element is handled alone, nothing beyond the buffers is
-// touched, and dst may be a or b.
+// emit writes the function.
 func (k *kernel) emit(m *machine) {
 	build.TEXT(k.name, build.NOSPLIT, "func(dst, a, b []byte)")
 	build.Pragma("noescape")
 	build.Doc(fmt.Sprintf("%s computes dst[i] = a[i] %s b[i] with %s.", k.name, k.sign, m.name),
 		fmt.Sprintf("The three are of equal length, at least %d bytes.", k.bytes))
-	dst := build.Load(build.Param("dst").Base(), build.GP64())
-	n := build.Load(build.Param("dst").Len(), build.GP64())
-	a := build.Load(build.Param("a").Base(), build.GP64())
-	b := build.Load(build.Param("b").Base(), build.GP64())
 	op := k.op(m)
-	step := func(at func(base reg.Register) operand.Mem) vec {
+	overBuffers(k.elements, []string{"a", "b"}, func(sources []operand.Mem) vec {
 		x, y := m.vec(), m.vec()
-		k.load(at(a), x)
-		k.load(at(b), y)
+		k.load(sources[0], x)
+		k.load(sources[1], y)
 		op(x, y)
 		return x
-	}
-	overBuffers(k.elements, k.unroll, dst, n, []reg.Register{a, b}, step)
+	})
 }
 
 func (d *divider) emit(m *machine) {
@@ -64,66 +55,89 @@ func (d *divider) emit(m *machine) {
 	build.Pragma("noescape")
 	build.Doc(fmt.Sprintf("%s computes dst[i] = src[i] / by with %s.", d.name, m.name),
 		fmt.Sprintf("The two are of equal length, at least %d bytes.", d.bytes))
-	dst := build.Load(build.Param("dst").Base(), build.GP64())
-	n := build.Load(build.Param("dst").Len(), build.GP64())
-	src := build.Load(build.Param("src").Base(), build.GP64())
 	op := d.op(m, build.Load(build.Param("by"), build.XMM()))
-	step := func(at func(base reg.Register) operand.Mem) vec {
+	overBuffers(d.elements, []string{"src"}, func(sources []operand.Mem) vec {
 		x := m.vec()
-		d.load(at(src), x)
+		d.load(sources[0], x)
 		op(x)
 		return x
-	}
-	overBuffers(d.elements, 1, dst, n, []reg.Register{src}, step)
+	})
 }
 
-// overBuffers emits the loops around step, which computes one vector from the
-// operands at a given place.
-func overBuffers(e elements, unroll int, dst, n reg.Register, sources []reg.Register,
-	step func(at func(base reg.Register) operand.Mem) vec) {
-	// The loops below move the pointers and count n down.
-	build.Comment("The last vector, to be stored at the end")
-	final := build.GP64()
-	build.LEAQ(operand.Mem{Base: dst, Index: n, Scale: 1, Disp: -e.bytes}, final)
-	last := step(func(base reg.Register) operand.Mem {
-		return operand.Mem{Base: base, Index: n, Scale: 1, Disp: -e.bytes}
-	})
+const (
+	line = 64 // bytes of a cache line
+	// ahead is how far from the place of work memory is asked for. The CPU does
+	// so by itself, but no further than the end of the page and, where there is
+	// much to do per vector, too late: up to 1.6 times the speed in main memory.
+	// Stores that bypass the cache would gain as much where dst is apart, and
+	// lose more when the result is read next, as in a collective it is.
+	ahead = 4096
+)
 
-	advance := func(bytes int) {
-		for _, p := range append([]reg.Register{dst}, sources...) {
-			build.ADDQ(operand.I32(bytes), p)
-		}
-		build.SUBQ(operand.I32(bytes), n)
+// overBuffers emits the loops around step, which computes one vector.
+//
+// The last vector of the buffers, which may overlap the one before, is computed
+// first, while the operands are still as they were, and stored last: so no
+// element is handled alone, nothing beyond the buffers is touched, and dst may be
+// an operand.
+func overBuffers(e elements, sourceNames []string, step func(sources []operand.Mem) vec) {
+	// The pointers are to the start of the last vector; at, negative, is where
+	// the work is, from there.
+	at := build.Load(build.Param("dst").Len(), build.GP64())
+	lastVector := func(name string) reg.Register {
+		p := build.Load(build.Param(name).Base(), build.GP64())
+		build.LEAQ(operand.Mem{Base: p, Index: at, Scale: 1, Disp: -e.bytes}, p)
+		return p
 	}
-	loop := func(label string, count int) {
-		body := label + "_loop"
-		done := label + "_done"
-		// With exactly count vectors left the single loop and the last vector
-		// would do as well; doing them here saves its iterations.
-		least := count * e.bytes
-		if count == 1 {
-			least++
-		}
-		build.CMPQ(n, operand.I32(least))
-		build.JLT(operand.LabelRef(done))
-		build.Label(body)
-		for i := range count {
-			at := func(base reg.Register) operand.Mem {
-				return operand.Mem{Base: base, Disp: i * e.bytes}
-			}
-			e.store(step(at), at(dst))
-		}
-		advance(count * e.bytes)
-		build.CMPQ(n, operand.I32(least))
-		build.JGE(operand.LabelRef(body))
-		build.Label(done)
+	dst := lastVector("dst")
+	var sources []reg.Register
+	for _, name := range sourceNames {
+		sources = append(sources, lastVector(name))
 	}
-	if unroll > 1 {
-		loop("many", unroll)
-	}
-	loop("one", 1)
+	build.NEGQ(at)
+	build.ADDQ(operand.I32(e.bytes), at)
 
-	e.store(last, operand.Mem{Base: final})
+	here := func(base reg.Register, disp int) operand.Mem {
+		return operand.Mem{Base: base, Index: at, Scale: 1, Disp: disp}
+	}
+	vector := func(disp int) {
+		var from []operand.Mem
+		for _, s := range sources {
+			from = append(from, here(s, disp))
+		}
+		e.store(step(from), here(dst, disp))
+	}
+
+	var from []operand.Mem
+	for _, s := range sources {
+		from = append(from, operand.Mem{Base: s})
+	}
+	last := step(from)
+
+	build.CMPQ(at, operand.I32(-ahead-line))
+	build.JGT(operand.LabelRef("near"))
+	build.Comment("A cache line at a time while there are more to fetch")
+	build.Label("far_loop")
+	for _, p := range append(sources, dst) {
+		build.PREFETCHT0(here(p, ahead))
+	}
+	for disp := 0; disp < line; disp += e.bytes {
+		vector(disp)
+	}
+	build.ADDQ(operand.I32(line), at)
+	build.CMPQ(at, operand.I32(-ahead-line))
+	build.JLE(operand.LabelRef("far_loop"))
+
+	build.Label("near")
+	build.TESTQ(at, at)
+	build.JGE(operand.LabelRef("done"))
+	build.Label("near_loop")
+	vector(0)
+	build.ADDQ(operand.I32(e.bytes), at)
+	build.JLT(operand.LabelRef("near_loop"))
+
+	build.Label("done")
+	e.store(last, operand.Mem{Base: dst})
 	build.VZEROUPPER()
 	build.RET()
 }

@@ -14,7 +14,7 @@ type instruction = func(ops ...operand.Op)
 func kernels(m *machine) []kernel {
 	var list []kernel
 	add := func(name, sign string, op func(*machine) binary) {
-		list = append(list, kernel{name, sign, op, elements{m.bytes, load, store}, 4})
+		list = append(list, kernel{name, sign, op, elements{m.bytes, load, store}})
 	}
 	add("SumF32", "+", direct(build.VADDPS))
 	add("ProdF32", "*", direct(build.VMULPS))
