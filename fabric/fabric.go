@@ -22,6 +22,10 @@ type Tag [TagSize]byte
 // one that is blocked never holds another back.
 type Channel uint32
 
+// ProviderChannels is the first of the channels that a provider may use on another
+// one beneath it, such as RDMA on TCP to exchange addresses.
+const ProviderChannels Channel = 1 << 31
+
 // Control is the channel for small out-of-band messages (life, death, aborts).
 // Providers give it the least they can: one stream, small buffers.
 const Control Channel = 0

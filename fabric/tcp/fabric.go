@@ -64,6 +64,8 @@ func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.
 	}
 	if first && peer < f.cfg.Rank {
 		f.wg.Go(func() { f.dial(ctx, p) })
+		<-p.ready // dial ends with ctx, and knows best why
+		return p.result()
 	}
 	select {
 	case <-p.ready:

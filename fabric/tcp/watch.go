@@ -14,7 +14,7 @@ type watch struct {
 	// later ones block again.
 	interrupt func(stop bool)
 
-	ctx  context.Context // the one registered with; used by the side's user only
+	done <-chan struct{} // of the context registered with; used by the side's user only
 	busy atomic.Bool     // a call is under way
 
 	mu    sync.Mutex
@@ -25,7 +25,7 @@ type watch struct {
 // begin is called before a call touches the sockets. Its error is the cause of a
 // context that has ended already.
 func (w *watch) begin(ctx context.Context) error {
-	if ctx != w.ctx {
+	if ctx.Done() != w.done {
 		w.register(ctx)
 	}
 	w.busy.Store(true)
@@ -42,7 +42,7 @@ func (w *watch) end() { w.busy.Store(false) }
 
 func (w *watch) register(ctx context.Context) {
 	w.stop()
-	w.ctx = ctx
+	w.done = ctx.Done()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.fired {
@@ -50,7 +50,7 @@ func (w *watch) register(ctx context.Context) {
 		w.fired = false
 		w.interrupt(false)
 	}
-	if ctx.Done() == nil {
+	if w.done == nil {
 		return
 	}
 	w.off = context.AfterFunc(ctx, func() {

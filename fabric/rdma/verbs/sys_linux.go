@@ -1,0 +1,24 @@
+package verbs
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"thundercollective/fabric/rdma/internal/hca"
+)
+
+var libraryNames = []string{"libibverbs.so.1", "libibverbs.so"}
+
+const missingFix = "install it (apt install libibverbs1 ibverbs-providers, or dnf install libibverbs)"
+
+// adjust completes the limits with what no verb tells.
+func adjust(l *hca.Limits) {
+	l.HopLimit = 64
+}
+
+// isRoCEv1 asks sysfs for the kind of a GID; no exported verb tells it.
+func isRoCEv1(dev string, port, index int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/sys/class/infiniband/%s/ports/%d/gid_attrs/types/%d", dev, port, index))
+	return err == nil && bytes.HasPrefix(b, []byte("IB/RoCE v1"))
+}
