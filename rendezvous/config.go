@@ -1,0 +1,235 @@
+package rendezvous
+
+import (
+	"fmt"
+	"time"
+)
+
+// DefaultStartTimeout is how far apart ranks may start if nobody says otherwise.
+const DefaultStartTimeout = 60 * time.Second
+
+// NoRank is the Rank of a Config that does not say.
+const NoRank = -1
+
+// A Config is what the user gave, in flags, fields or the environment. What is
+// left empty was not given; only Rank, whose zero is a rank, needs NoRank for that.
+type Config struct {
+	Rank int
+	Size int
+
+	// One of the three ways in.
+	Addrs       []string // explicit: an entry per rank, rails comma separated
+	Coordinator string   // host:port; rank 0 serves it, unless Served
+	Hostfile    string   // a path, or the JSON itself
+
+	// Served says that somebody else, such as a launcher, serves Coordinator.
+	Served bool
+
+	Token        []byte
+	Insecure     bool          // listen beyond loopback even without a token
+	StartTimeout time.Duration // how far apart ranks may start
+	Generation   uint32        // which incarnation of the job this is
+}
+
+// A Way is how a rank finds its peers.
+type Way int
+
+// The ways in.
+const (
+	Alone        Way = iota // a group of one
+	Explicit                // every address is given
+	Coordinated             // ranks meet at the coordinator
+	FromHostfile            // every address is in a file
+)
+
+func (w Way) String() string {
+	switch w {
+	case Alone:
+		return "alone"
+	case Explicit:
+		return "explicit"
+	case Coordinated:
+		return "coordinated"
+	case FromHostfile:
+		return "hostfile"
+	}
+	return fmt.Sprintf("way %d", int(w))
+}
+
+// Way says which way in c describes. A Config with Coordinator and Addrs is
+// coordinated: its one entry of Addrs says where this rank listens.
+func (c Config) Way() Way {
+	switch {
+	case c.Hostfile != "":
+		return FromHostfile
+	case c.Coordinator != "":
+		return Coordinated
+	case len(c.Addrs) > 0:
+		return Explicit
+	}
+	return Alone
+}
+
+// Merge returns c with everything that over gives in place of what c gives. The
+// way in is one thing: if over names one, nothing of c's is kept, but rank and
+// size may still come from c.
+func (c Config) Merge(over Config) Config {
+	if over.Way() != Alone {
+		c.Addrs, c.Coordinator, c.Served, c.Hostfile = over.Addrs, over.Coordinator, over.Served, over.Hostfile
+	}
+	if over.Rank != NoRank {
+		c.Rank = over.Rank
+	}
+	if over.Size != 0 {
+		c.Size = over.Size
+	}
+	if len(over.Token) > 0 {
+		c.Token = over.Token
+	}
+	if over.StartTimeout != 0 {
+		c.StartTimeout = over.StartTimeout
+	}
+	if over.Generation != 0 {
+		c.Generation = over.Generation
+	}
+	c.Insecure = c.Insecure || over.Insecure
+	return c
+}
+
+// A ConfigError says which flag or variable is wrong, and what would be right.
+type ConfigError struct {
+	Field  string // as the user knows it: "--rank (THUNDER_RANK)"
+	Reason string
+}
+
+func (e *ConfigError) Error() string { return e.Field + ": " + e.Reason }
+
+// What users call the fields of a Config.
+const (
+	fieldRank        = "--rank (THUNDER_RANK)"
+	fieldSize        = "--world-size (THUNDER_WORLD_SIZE)"
+	fieldAddr        = "--addr"
+	fieldCoordinator = "--coordinator (THUNDER_COORDINATOR)"
+	fieldHostfile    = "--hostfile (THUNDER_HOSTFILE)"
+	fieldTimeout     = "--start-timeout (THUNDER_START_TIMEOUT)"
+)
+
+func badConfig(field, format string, args ...any) error {
+	return &ConfigError{Field: field, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Validate checks what can be checked without reading files or using the network.
+func (c Config) Validate() error {
+	if c.StartTimeout < 0 {
+		return badConfig(fieldTimeout, "%v is negative; give a duration such as 90s", c.StartTimeout)
+	}
+	if c.Size < 0 || c.Size > MaxSize {
+		return badConfig(fieldSize, "%d is out of range; a job has 1..%d ranks", c.Size, MaxSize)
+	}
+	if c.Rank < NoRank {
+		return badConfig(fieldRank, "%d is out of range; ranks count from 0", c.Rank)
+	}
+	switch c.Way() {
+	case Alone:
+		return c.validateAlone()
+	case Explicit:
+		return c.validateExplicit()
+	case Coordinated:
+		return c.validateCoordinated()
+	}
+	return c.validateHostfile()
+}
+
+func (c Config) validateAlone() error {
+	const ways = "say how to find the others: --coordinator (THUNDER_COORDINATOR), --addr once per rank, " +
+		"or --hostfile (THUNDER_HOSTFILE)"
+	if c.Size > 1 {
+		return badConfig(fieldSize, "%d ranks, but no way to meet; %s", c.Size, ways)
+	}
+	if c.Rank > 0 {
+		return badConfig(fieldRank, "%d cannot be alone; %s", c.Rank, ways)
+	}
+	return nil
+}
+
+func (c Config) validateExplicit() error {
+	size := len(c.Addrs)
+	if size > MaxSize {
+		return badConfig(fieldAddr, "given %d times; a job has 1..%d ranks", size, MaxSize)
+	}
+	if c.Size != 0 && c.Size != size {
+		return badConfig(fieldAddr, "given %d times for %d ranks; give it once per rank, "+
+			"and several addresses of one rank with commas", size, c.Size)
+	}
+	if err := checkRank(c.Rank, size, fieldAddr); err != nil {
+		return err
+	}
+	_, err := explicitPeers(c.Rank, c.Addrs)
+	return err
+}
+
+func (c Config) validateCoordinated() error {
+	if _, err := dialable(c.Coordinator); err != nil {
+		return badConfig(fieldCoordinator, "%q %v", c.Coordinator, err)
+	}
+	if c.Size == 0 {
+		return badConfig(fieldSize, "is missing; with a coordinator every rank has to know the number of ranks")
+	}
+	if err := checkRank(c.Rank, c.Size, fieldSize); err != nil {
+		return err
+	}
+	if len(c.Addrs) > 1 {
+		return badConfig(fieldAddr, "given %d times next to %s; there, at most one entry says where this rank listens",
+			len(c.Addrs), fieldCoordinator)
+	}
+	for _, addr := range c.listenAddrs() {
+		e, err := parseEndpoint(addr)
+		if err == nil && e.port == noPort {
+			err = fmt.Errorf("has no port; write host:port, with port 0 for any")
+		}
+		if err != nil {
+			return &AddrError{Rank: c.Rank, Addr: addr, Reason: err.Error()}
+		}
+	}
+	return nil
+}
+
+func (c Config) validateHostfile() error {
+	if c.Coordinator != "" {
+		return badConfig(fieldHostfile, "given together with %s; give one of them", fieldCoordinator)
+	}
+	if len(c.Addrs) > 0 {
+		return badConfig(fieldHostfile, "given together with %s; give one of them", fieldAddr)
+	}
+	size := c.Size
+	if size == 0 {
+		size = MaxSize
+	}
+	return checkRank(c.Rank, size, fieldSize)
+}
+
+// checkRank checks rank against a size that came from the field named.
+func checkRank(rank, size int, from string) error {
+	if rank == NoRank {
+		return badConfig(fieldRank, "is missing; each process of the job needs its own, from 0")
+	}
+	if rank >= size {
+		return badConfig(fieldRank, "%d is out of range; %s makes it 0..%d", rank, from, size-1)
+	}
+	return nil
+}
+
+// listenAddrs are where a coordinated rank was told to listen, if it was.
+func (c Config) listenAddrs() []string {
+	if len(c.Addrs) == 0 {
+		return nil
+	}
+	return splitRails(c.Addrs[0])
+}
+
+func (c Config) startTimeout() time.Duration {
+	if c.StartTimeout == 0 {
+		return DefaultStartTimeout
+	}
+	return c.StartTimeout
+}

@@ -1,0 +1,32 @@
+package rendezvous
+
+import "fmt"
+
+// An ExposureError says that a rank would listen where strangers can reach it,
+// with nothing to tell them from its peers.
+type ExposureError struct {
+	Addr string
+}
+
+func (e *ExposureError) Error() string {
+	return fmt.Sprintf("listening on %s without a token would let anyone on that network join the job; "+
+		"set the same THUNDER_TOKEN on all ranks, or accept the risk with --insecure (THUNDER_INSECURE=1)", e.Addr)
+}
+
+// CheckExposure refuses, with an *ExposureError, to listen at any address beyond
+// loopback without a token, unless insecure says that the user wants just that.
+func CheckExposure(addrs []string, token []byte, insecure bool) error {
+	if len(token) > 0 || insecure {
+		return nil
+	}
+	for _, addr := range addrs {
+		e, err := parseEndpoint(addr)
+		if err != nil {
+			return fmt.Errorf("address to listen on: %q %w", addr, err)
+		}
+		if !e.loopback() {
+			return &ExposureError{Addr: addr}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,225 @@
+package rendezvous
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// BasePort is the port of the first rank on a host whose addresses have none; it
+// is the one that mlx.launch starts from.
+const BasePort = 32323
+
+// maxHostfile bounds the size of a hostfile.
+const maxHostfile = 1 << 20
+
+// A Hostfile lists the machines of a cluster. The ranks are the slots of the hosts,
+// in their order: a host with two slots before another holds ranks 0 and 1.
+type Hostfile struct {
+	Path    string // for messages; empty if it was not read from a file
+	Backend string // MLX's name of a backend; not interpreted
+	Envs    []string
+	Port    int // base port; 0 for BasePort
+	Hosts   []Host
+
+	// Edges are the cables, as pairs of host names (see Host.Label); a pair that
+	// is there twice is joined twice. Empty means that nothing is known.
+	Edges [][2]string
+}
+
+// A Host is one machine of a Hostfile.
+type Host struct {
+	Name  string
+	SSH   string // destination for ssh, with or without "user@"
+	Slots int    // ranks on this machine; 0 is 1
+
+	// Addrs are "host:port" or "host", one per rail. A port is that of the first
+	// rank on the host, and each further slot takes the next one. Addresses
+	// without a port count upwards from the base port for every rank that has
+	// the same one.
+	Addrs []string
+
+	// RDMA names, for each host of the file, the devices that lead to it: none
+	// for the host itself. Empty if there are no such devices.
+	RDMA [][]string
+
+	// Where a file has it, for messages.
+	at         place
+	field      string
+	addrsAt    []place
+	addrsField string
+}
+
+// Label is what the host is called: its name, else its ssh host, else its first
+// address.
+func (h *Host) Label() string {
+	if h.Name != "" {
+		return h.Name
+	}
+	if h.SSH != "" {
+		return h.SSH[strings.LastIndexByte(h.SSH, '@')+1:]
+	}
+	if len(h.Addrs) > 0 {
+		if e, err := parseEndpoint(h.Addrs[0]); err == nil {
+			return e.host()
+		}
+	}
+	return ""
+}
+
+func (h *Host) slots() int { return max(h.Slots, 1) }
+
+// A HostfileError says what is wrong in a hostfile, and where.
+type HostfileError struct {
+	Path         string
+	Line, Column int    // from 1; 0 if the hostfile was not read from text
+	Field        string // "hosts[2].addrs[0]", or empty for the whole
+	Msg          string
+}
+
+func (e *HostfileError) Error() string {
+	var b strings.Builder
+	if e.Path != "" {
+		b.WriteString(e.Path + ":")
+	} else {
+		b.WriteString("hostfile:")
+	}
+	if e.Line > 0 {
+		fmt.Fprintf(&b, "%d:", e.Line)
+	}
+	if e.Field != "" {
+		b.WriteString(" " + e.Field + ":")
+	}
+	b.WriteString(" " + e.Msg)
+	return b.String()
+}
+
+// A place is a position in a text, from 1.
+type place struct{ line, column int }
+
+func (h *Hostfile) bad(at place, field, format string, args ...any) error {
+	return &HostfileError{
+		Path: h.Path, Line: at.line, Column: at.column,
+		Field: field, Msg: fmt.Sprintf(format, args...),
+	}
+}
+
+// ReadHostfile reads a hostfile of any of the accepted forms. What is wrong inside
+// it is a *HostfileError. A path that starts with a bracket or brace is the text
+// itself.
+func ReadHostfile(path string) (*Hostfile, error) {
+	data, err := hostfileBytes(path)
+	if err != nil {
+		return nil, fmt.Errorf("hostfile: %w", err)
+	}
+	if inline(path) {
+		path = ""
+	}
+	return ParseHostfile(path, data)
+}
+
+func inline(path string) bool {
+	path = strings.TrimSpace(path)
+	return strings.HasPrefix(path, "[") || strings.HasPrefix(path, "{")
+}
+
+// hostfileBytes reads one byte more than ParseHostfile takes, so that it notices.
+func hostfileBytes(path string) ([]byte, error) {
+	if inline(path) {
+		return []byte(path), nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxHostfile+1))
+}
+
+// Size is the number of ranks.
+func (h *Hostfile) Size() int {
+	n := 0
+	for i := range h.Hosts {
+		n += h.Hosts[i].slots()
+	}
+	return n
+}
+
+// Peers lists how each rank is reached. It fails, with a *HostfileError, if a host
+// has no address.
+func (h *Hostfile) Peers() ([]Peer, error) {
+	for i := range h.Hosts {
+		if len(h.Hosts[i].Addrs) == 0 {
+			return nil, h.bad(h.Hosts[i].at, h.hostField(i)+".addrs",
+				"host %q has no address; list those that the other hosts reach it at", h.Hosts[i].Label())
+		}
+	}
+	return h.peers()
+}
+
+// peers is Peers, with no addresses for the hosts that have none.
+func (h *Hostfile) peers() ([]Peer, error) {
+	base := h.Port
+	if base == 0 {
+		base = BasePort
+	}
+	var (
+		peers []Peer
+		owner = make(map[string]int) // rank by address
+		used  = make(map[string]int) // ranks so far, by address without port
+	)
+	for i := range h.Hosts {
+		host := &h.Hosts[i]
+		for slot := range host.slots() {
+			rank := len(peers)
+			peer := Peer{Host: host.Label()}
+			for j, addr := range host.Addrs {
+				fail := func(format string, args ...any) error {
+					at, field := h.addrField(i, j)
+					return h.bad(at, field, "%q %s", addr, fmt.Sprintf(format, args...))
+				}
+				e, err := parseEndpoint(addr)
+				if err != nil {
+					return nil, fail("%v", err)
+				}
+				if e.port == noPort {
+					e.port = base + used[e.host()]
+					used[e.host()]++
+				} else {
+					e.port += slot
+				}
+				if e.port > 65535 {
+					return nil, fail("would need port %d for rank %d", e.port, rank)
+				}
+				if err := e.reachable(); err != nil {
+					return nil, fail("%v", err)
+				}
+				if other, taken := owner[e.String()]; taken {
+					return nil, fail("makes %s an address of both rank %d and rank %d", e, other, rank)
+				}
+				owner[e.String()] = rank
+				peer.Addrs = append(peer.Addrs, e.String())
+			}
+			peers = append(peers, peer)
+		}
+	}
+	return peers, nil
+}
+
+// hostField is what a message calls host i.
+func (h *Hostfile) hostField(i int) string {
+	if f := h.Hosts[i].field; f != "" {
+		return f
+	}
+	return fmt.Sprintf("hosts[%d]", i)
+}
+
+// addrField is what a message calls address j of host i, and where that is.
+func (h *Hostfile) addrField(i, j int) (place, string) {
+	host := &h.Hosts[i]
+	if j < len(host.addrsAt) {
+		return host.addrsAt[j], fmt.Sprintf("%s[%d]", host.addrsField, j)
+	}
+	return host.at, fmt.Sprintf("%s.addrs[%d]", h.hostField(i), j)
+}
