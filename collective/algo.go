@@ -1,0 +1,84 @@
+package collective
+
+import (
+	"fmt"
+	"slices"
+)
+
+// An Algo is a way to perform a collective. The numbers travel in message tags,
+// so they never change their meaning.
+type Algo uint8
+
+// The algorithms. Not every operation has each of them: see Algos.
+const (
+	// Auto stands for "let Choose decide"; a schedule is never built from it.
+	Auto Algo = iota
+	// Ring passes blocks from neighbour to neighbour; for Broadcast and Reduce
+	// it is the pipelined chain that ends or starts at the root.
+	Ring
+	// BiRing is two rings in opposite directions, half of the data each. With
+	// two ranks it is Ring.
+	BiRing
+	// Direct talks to every peer at once: the fewest steps and the most bytes.
+	Direct
+	// Doubling doubles what each rank knows in every step: recursive doubling
+	// for AllReduce, a circulant all-gather, the dissemination barrier.
+	Doubling
+	// HalvingDoubling halves what is still to reduce in every step, then doubles
+	// what is known: as few bytes as Ring in logarithmically many steps.
+	HalvingDoubling
+	// Tree is the binomial tree.
+	Tree
+)
+
+var algoNames = [...]string{
+	Auto:            "auto",
+	Ring:            "ring",
+	BiRing:          "biring",
+	Direct:          "direct",
+	Doubling:        "rd",
+	HalvingDoubling: "hd",
+	Tree:            "tree",
+}
+
+// Valid reports whether a is Auto or one of the algorithms.
+func (a Algo) Valid() bool { return a <= Tree }
+
+func (a Algo) String() string {
+	if !a.Valid() {
+		return fmt.Sprintf("algo(%d)", uint8(a))
+	}
+	return algoNames[a]
+}
+
+// ParseAlgo is the inverse of String.
+func ParseAlgo(name string) (Algo, error) {
+	if i := slices.Index(algoNames[:], name); i >= 0 {
+		return Algo(i), nil
+	}
+	return Auto, fmt.Errorf("unknown algorithm %q", name)
+}
+
+// Algos returns the algorithms that exist for an operation, for any number of
+// ranks. The v-forms of Gather and Scatter have only Direct.
+func Algos(k Kind) []Algo {
+	switch k {
+	case AllReduce:
+		return []Algo{Ring, BiRing, Direct, Doubling, HalvingDoubling, Tree}
+	case ReduceScatter:
+		return []Algo{Ring, BiRing, Direct, HalvingDoubling}
+	case AllGather:
+		return []Algo{Ring, BiRing, Direct, Doubling}
+	case Broadcast:
+		return []Algo{Ring, BiRing, Direct, Tree}
+	case Reduce:
+		return []Algo{Ring, Direct, Tree}
+	case Gather, Scatter:
+		return []Algo{Direct, Tree}
+	case Barrier:
+		return []Algo{Direct, Doubling}
+	case AllToAll, Send, Recv, SendRecv:
+		return []Algo{Direct}
+	}
+	return nil
+}

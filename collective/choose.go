@@ -1,0 +1,59 @@
+package collective
+
+// Choose picks the algorithm for an operation on size ranks. bytes is the length
+// of the vector, or of one block for the operations that have blocks (the mean
+// where they differ). It is a pure function, so ranks that agree on the operation
+// agree on the algorithm.
+//
+// The thresholds reflect two costs: a message takes about 10 µs, and a rank moves
+// 2 to 3 GB/s; the time of a message is worth some 32 KiB.
+func Choose(k Kind, size, bytes int) Algo {
+	const KiB = 1 << 10
+	switch k {
+	case AllReduce:
+		switch {
+		case bytes <= 32*KiB && bytes*size <= 128*KiB:
+			return Direct // every rank sends and reduces size-1 vectors
+		case bytes <= 16*KiB:
+			return Doubling
+		case bytes <= 512*KiB && size > 3:
+			return HalvingDoubling
+		}
+		return Ring
+	case ReduceScatter:
+		switch {
+		case size <= 4 || bytes <= 4*KiB:
+			return Direct // no more bytes than the others, fewer steps
+		case bytes <= 64*KiB:
+			return HalvingDoubling
+		}
+		return Ring
+	case AllGather:
+		switch {
+		case size <= 4:
+			return Direct
+		case bytes <= 64*KiB:
+			return Doubling
+		}
+		return Ring
+	case Broadcast, Reduce:
+		switch {
+		case size <= 3 && bytes <= 32*KiB:
+			return Direct
+		case bytes <= 256*KiB:
+			return Tree
+		}
+		return Ring
+	case Gather, Scatter:
+		if size > 8 && bytes <= 1*KiB {
+			return Tree
+		}
+		return Direct
+	case Barrier:
+		if size <= 4 {
+			return Direct
+		}
+		return Doubling
+	}
+	return Direct
+}

@@ -1,0 +1,51 @@
+// Package collective turns collective operations into messages between ranks.
+//
+// # Schedules
+//
+// An algorithm is a pure function: Build maps a Spec (operation, algorithm, rank,
+// size, counts, root) to a Schedule, the list of sends, receives, copies and
+// reductions that one rank performs. Nothing here knows about sockets or
+// goroutines, so the same schedule can be proved right for every rank at once
+// (package check does, for 1 to 16 ranks and awkward lengths), executed, costed or
+// simulated. Split cuts the messages into segments and starts each send as soon as
+// its data is there; Choose picks the algorithm.
+//
+//	             steps             sent by a rank, in vectors
+//	direct       1                 size-1
+//	rd           log2 size (+2)    log2 size
+//	tree         2 log2 size       up to log2 size
+//	ring         2 (size-1)        2 (size-1)/size
+//	biring       2 (size-1)        2 (size-1)/size, half in each direction
+//	hd           2 ⌈log2 size⌉     2 (size-1)/size
+//
+// That is for AllReduce; the other operations have those for which Algos says so.
+// Every algorithm works for every number of ranks.
+//
+// # Determinism
+//
+// Each element of a result is the same expression on every rank, hence the same
+// bits, and again in the next run. Direct combines from left to right in rank
+// order; rd combines neighbouring blocks of ranks, lower ranks on the left; tree
+// does the same counted from the root; the ring starts behind the rank that owns a
+// block and goes round; hd sums along its circulant graph. An average is divided
+// once, where an element is first complete (Action.Final), before it is handed on.
+//
+// # Memory
+//
+// Reductions read the incoming bytes where the fabric has them. What has to be
+// staged goes through windows of Spec.Window elements (2 MiB as NewPlan sets it),
+// whatever the length of the message and whatever the operation.
+//
+// # Execution
+//
+// NewPlan binds a schedule to an element type and a reduction; a Planner keeps the
+// plans in use. An Executor runs plans over the links of one group, one at a time.
+// A receive blocks its lane. A send goes out at once if it is small and the link
+// can take it (fabric.Poster), else through a goroutine that belongs to the peer.
+// Before a range is written, the sends that still read it are waited for; the plan
+// knows which. In steady state nothing is allocated.
+//
+// The first error ends the run: the executor closes the links it uses, waits until
+// no call is left in the caller's buffers, and returns the error as a *StepError.
+// It does not work afterwards.
+package collective

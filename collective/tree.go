@@ -1,0 +1,185 @@
+package collective
+
+import "slices"
+
+// The binomial tree over ranks counted from the root: node v has the children
+// v+1, v+2, v+4, … below its lowest set bit, and the subtree of v is the range of
+// nodes up to its next sibling. The ranks of a subtree are contiguous, so that
+// combining children in ascending order keeps rank order (from the root on).
+
+// A place is where this rank sits in the tree.
+type place struct {
+	node     int   // rank counted from the root
+	parent   int   // node of the parent, -1 at the root
+	children []int // nodes, nearest (smallest subtree) first
+	subtree  int   // nodes at and below this one
+}
+
+func (b *builder) place(root int) place {
+	p := place{node: b.mod(b.Rank - root), parent: -1}
+	bit := 1
+	for ; bit < b.Size; bit <<= 1 {
+		if p.node&bit != 0 {
+			p.parent = p.node - bit
+			break
+		}
+		if p.node+bit < b.Size {
+			p.children = append(p.children, p.node+bit)
+		}
+	}
+	p.subtree = min(bit, b.Size-p.node)
+	return p
+}
+
+// below returns the size of the subtree of a child.
+func (p *place) below(child int) int {
+	return min(child-p.node, p.node+p.subtree-child)
+}
+
+func (b *builder) treeAllReduce(l *lane) {
+	at := b.place(0)
+	vector := span{0, b.Count}
+	w := max(1, min(b.Count, b.Window))
+	for k := range vector.windows(w) {
+		win := vector.window(k, w)
+		b.treeUp(l, &at, 0, b.from(win), win.in(Main))
+	}
+	for k := range vector.windows(w) {
+		win := vector.window(k, w)
+		b.treeDown(l, &at, 0, win.in(Main), win.in(Main))
+	}
+}
+
+// treeReduce keeps partial sums in scratch, since only the root may write Main.
+func (b *builder) treeReduce(l *lane) {
+	at := b.place(b.Root)
+	vector := span{0, b.Count}
+	const slots = 2 // one fills while the parent takes the other
+	w := max(1, min(b.Count, b.Window/slots))
+	inner := at.parent >= 0 && len(at.children) > 0
+	slot := 0
+	if inner {
+		slot = b.stage(slots * w)
+	}
+	for k := range vector.windows(w) {
+		win := vector.window(k, w)
+		acc := win.in(Main)
+		if inner {
+			acc = Slice{Scratch, slot + k%slots*w, win.n}
+		}
+		b.treeUp(l, &at, b.Root, b.from(win), acc)
+	}
+}
+
+func (b *builder) treeBroadcast(l *lane) {
+	at := b.place(b.Root)
+	vector := span{0, b.Count}
+	w := max(1, min(b.Count, b.Window))
+	for k := range vector.windows(w) {
+		win := vector.window(k, w)
+		src := win.in(Main)
+		if at.parent < 0 {
+			src = b.from(win)
+		}
+		b.treeDown(l, &at, b.Root, win.in(Main), src)
+	}
+	if at.parent < 0 && b.Separate {
+		l.copy(vector.in(Main), b.from(vector))
+	}
+}
+
+// treeUp combines own with what the children send, in acc, and passes it on.
+func (b *builder) treeUp(l *lane, at *place, root int, own, acc Slice) {
+	sum := own
+	for i, c := range at.children {
+		l.recvReduce(b.mod(c+root), acc, sum, at.parent < 0 && i == len(at.children)-1)
+		sum = acc
+	}
+	if at.parent >= 0 {
+		l.send(b.mod(at.parent+root), sum)
+	}
+}
+
+// treeDown receives dst from the parent and passes src on, largest subtree first.
+func (b *builder) treeDown(l *lane, at *place, root int, dst, src Slice) {
+	if at.parent >= 0 {
+		l.recv(b.mod(at.parent+root), dst)
+	}
+	for _, c := range slices.Backward(at.children) {
+		l.send(b.mod(c+root), src)
+	}
+}
+
+// treeGather packs the blocks of a subtree, by node, into one message to the
+// parent. A window of each block at a time bounds the scratch.
+func (b *builder) treeGather(l *lane) {
+	at := b.place(b.Root)
+	blocks := b.blocks()
+	own := span{0, b.Count}
+	if b.Rank == b.Root && !b.Separate {
+		own = blocks[b.Rank]
+	}
+	w := max(1, min(b.Count, b.Window/b.Size))
+	if len(at.children) > 0 {
+		b.stage(at.subtree * w)
+	}
+	for k := range own.windows(w) {
+		win := own.window(k, w)
+		packed := func(node, nodes int) Slice {
+			return Slice{Scratch, (node - at.node) * win.n, nodes * win.n}
+		}
+		for _, c := range at.children {
+			l.recv(b.mod(c+b.Root), packed(c, at.below(c)))
+		}
+		switch {
+		case at.parent < 0:
+			for node := 1; node < b.Size; node++ {
+				to := blocks[b.mod(node+b.Root)].window(k, w)
+				l.copy(to.in(Main), packed(node, 1))
+			}
+		case len(at.children) == 0:
+			l.send(b.mod(at.parent+b.Root), win.in(b.source))
+		default:
+			l.copy(packed(at.node, 1), win.in(b.source))
+			l.send(b.mod(at.parent+b.Root), packed(at.node, at.subtree))
+		}
+	}
+	if b.Rank == b.Root && b.Separate {
+		l.copy(blocks[b.Rank].in(Main), own.in(Input))
+	}
+}
+
+// treeScatter is treeGather backwards.
+func (b *builder) treeScatter(l *lane) {
+	at := b.place(b.Root)
+	blocks := b.blocks()
+	own := span{0, b.Count}
+	w := max(1, min(b.Count, b.Window/b.Size))
+	if len(at.children) > 0 {
+		b.stage(at.subtree * w)
+	}
+	for k := range own.windows(w) {
+		win := own.window(k, w)
+		packed := func(node, nodes int) Slice {
+			return Slice{Scratch, (node - at.node) * win.n, nodes * win.n}
+		}
+		switch {
+		case at.parent < 0:
+			for node := 1; node < b.Size; node++ {
+				from := blocks[b.mod(node+b.Root)].window(k, w)
+				l.copy(packed(node, 1), from.in(b.source))
+			}
+		case len(at.children) == 0:
+			l.recv(b.mod(at.parent+b.Root), win.in(Main))
+		default:
+			l.recv(b.mod(at.parent+b.Root), packed(at.node, at.subtree))
+			l.copy(win.in(Main), packed(at.node, 1))
+		}
+		for _, c := range slices.Backward(at.children) {
+			l.send(b.mod(c+b.Root), packed(c, at.below(c)))
+		}
+	}
+	if b.Rank == b.Root && b.Separate {
+		l.copy(own.in(Main), blocks[b.Rank].in(Input))
+	}
+}
