@@ -1,0 +1,338 @@
+package agent
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"thundercollective/launch/wire"
+)
+
+// A launcher is the other end of an agent that runs in the test's process.
+type launcher struct {
+	*wire.Conn
+	t   *testing.T
+	in  *io.PipeWriter
+	end chan error // what Run returned
+}
+
+func startAgent(t *testing.T, cfg Config) *launcher {
+	t.Helper()
+	t.Setenv("TMPDIR", t.TempDir())
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	cfg.In, cfg.Out, cfg.Version = inR, outW, "v1"
+	l := &launcher{Conn: wire.NewConn(outR, inW), t: t, in: inW, end: make(chan error, 1)}
+	go func() {
+		l.end <- Run(context.Background(), cfg)
+		outW.Close()
+	}()
+	t.Cleanup(func() {
+		inW.Close()
+		io.Copy(io.Discard, outR)
+	})
+	if _, err := l.AwaitGreeting(); err != nil {
+		t.Fatal(err)
+	}
+	var h wire.Hello
+	l.expect(wire.KindHello, &h)
+	if h.Protocol != wire.Protocol || h.Version != "v1" || h.Path == "" {
+		t.Errorf("hello %+v", h)
+	}
+	return l
+}
+
+func (l *launcher) send(kind wire.Kind, v any) {
+	l.t.Helper()
+	if err := l.Send(kind, 0, v); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// expect skips to the next frame of the kind and decodes it.
+func (l *launcher) expect(kind wire.Kind, v any) wire.Frame {
+	l.t.Helper()
+	for {
+		f, err := l.Next()
+		if err != nil {
+			l.t.Fatalf("waiting for %q: %v", kind, err)
+		}
+		if f.Kind != kind {
+			continue
+		}
+		if v != nil {
+			if err := f.Decode(v); err != nil {
+				l.t.Fatal(err)
+			}
+		}
+		return f
+	}
+}
+
+// start prepares and starts ranks 5 and 6, which run a shell script.
+func (l *launcher) start(script string, edit func(*wire.Prepare, *wire.Start)) {
+	l.t.Helper()
+	p := wire.Prepare{Program: []string{"no-such-shell", "sh"}, Dir: "/", Required: true}
+	s := wire.Start{
+		Ranks: []int{5, 6}, Argv: []string{"sh", "-c", script}, Env: [][]string{{"RANK=5"}, {"RANK=6"}},
+		Linger: 100 * time.Millisecond, Grace: 300 * time.Millisecond,
+	}
+	if edit != nil {
+		edit(&p, &s)
+	}
+	l.send(wire.KindPrepare, p)
+	l.expect(wire.KindReady, nil)
+	l.send(wire.KindStart, s)
+}
+
+func TestRunRanks(t *testing.T) {
+	l := startAgent(t, Config{})
+	for generation := range 2 {
+		l.start(`cat $SECRET; ls -l $SECRET | cut -c1-10; pwd; [ $RANK = 5 ] || exit 3`, func(_ *wire.Prepare, s *wire.Start) {
+			s.Files = map[string]string{"SECRET": "swordfish\n"}
+		})
+		outs := map[int]string{}
+		exits := map[int]wire.Exited{}
+		for done := false; !done; {
+			f, err := l.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch f.Kind {
+			case wire.KindStdout:
+				outs[f.Rank] += string(f.Data)
+			case wire.KindExited:
+				var x wire.Exited
+				f.Decode(&x)
+				exits[f.Rank] = x
+			case wire.KindFinished:
+				done = true
+				if string(f.Data) != `{"Code":0,"Message":""}` {
+					t.Errorf("finished with %s", f.Data)
+				}
+			}
+		}
+		if want := "swordfish\n-rw-------\n/\n"; outs[5] != want || outs[6] != want {
+			t.Errorf("generation %d: output %v", generation, outs)
+		}
+		if exits[5].Code != 0 || exits[6].Code != 3 || exits[6].How != "exited with code 3" {
+			t.Errorf("generation %d: exits %+v", generation, exits)
+		}
+	}
+	l.in.Close()
+	if err := <-l.end; err != nil {
+		t.Errorf("agent ended with %v", err)
+	}
+	if left, _ := filepath.Glob(os.TempDir() + "/thunder-job-*"); left != nil {
+		t.Errorf("left behind %v", left)
+	}
+}
+
+func TestPrepareFailures(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l := startAgent(t, Config{})
+	for _, tt := range []struct {
+		name string
+		p    wire.Prepare
+		code int
+		msg  string
+	}{
+		{"not found", wire.Prepare{Program: []string{"no-such-program"}, Dir: "/"}, 127, "no-such-program"},
+		{"relative", wire.Prepare{Program: []string{"./none"}, Dir: "/tmp"}, 127, "/tmp/none"},
+		{"not executable", wire.Prepare{Program: []string{text}, Dir: "/"}, 126, "permission denied"},
+		{"no such folder", wire.Prepare{Program: []string{"sh"}, Dir: "/none", Required: true}, 1, "/none"},
+		{"folder is a file", wire.Prepare{Program: []string{"sh"}, Dir: text, Required: true}, 1, "not a directory"},
+		{"port taken", wire.Prepare{Program: []string{"sh"}, Dir: "/", Host: "127.0.0.1", Ports: []int{0, taken.Addr().(*net.TCPAddr).Port}}, 1, "is taken"},
+	} {
+		l.send(wire.KindPrepare, tt.p)
+		var f wire.Failed
+		l.expect(wire.KindFailed, &f)
+		if f.Code != tt.code || !strings.Contains(f.Message, tt.msg) {
+			t.Errorf("%s: got %+v, want code %d and %q", tt.name, f, tt.code, tt.msg)
+		}
+	}
+	// The agent is still good for something.
+	l.send(wire.KindPrepare, wire.Prepare{Program: []string{"sh"}, Dir: "/none", Ports: []int{0, 0, 0}, Host: "127.0.0.1"})
+	var r wire.Ready
+	l.expect(wire.KindReady, &r)
+	if home, _ := os.UserHomeDir(); r.Dir != home || len(r.Ports) != 3 || r.Ports[0] == r.Ports[1] {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// However it loses its launcher, the agent ends its ranks and itself.
+func TestLauncherGone(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		lose func(*launcher)
+		want error // nil for the normal end
+	}{
+		{"end of stream", func(l *launcher) { l.in.Close() }, nil},
+		{"silence", func(*launcher) {}, errors.New("nothing heard")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := startAgent(t, Config{})
+			l.start(`trap "" TERM; echo ready; while :; do sleep 0.05; done`, func(p *wire.Prepare, _ *wire.Start) {
+				p.Silence = 500 * time.Millisecond
+			})
+			var pids []int
+			for range 2 {
+				var s wire.Started
+				l.expect(wire.KindStarted, &s)
+				pids = append(pids, s.PID)
+			}
+			l.expect(wire.KindStdout, nil)
+			tt.lose(l)
+			go io.Copy(io.Discard, connReader{l.Conn})
+			err := <-l.end
+			if (err == nil) != (tt.want == nil) || err != nil && !strings.Contains(err.Error(), tt.want.Error()) {
+				t.Errorf("agent ended with %v, want %v", err, tt.want)
+			}
+			for _, pid := range pids {
+				if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+					t.Errorf("process %d: %v", pid, err)
+				}
+			}
+		})
+	}
+}
+
+func TestTerminateAndKill(t *testing.T) {
+	for _, kind := range []wire.Kind{wire.KindTerminate, wire.KindKill} {
+		l := startAgent(t, Config{})
+		l.start(`trap 'exit 42' TERM; echo ready; while :; do sleep 0.05; done`, nil)
+		l.expect(wire.KindStdout, nil)
+		l.expect(wire.KindStdout, nil)
+		l.send(kind, nil)
+		want := 42
+		if kind == wire.KindKill {
+			want = 128 + int(syscall.SIGKILL)
+		}
+		for range 2 {
+			var x wire.Exited
+			l.expect(wire.KindExited, &x)
+			if x.Code != want {
+				t.Errorf("%q: got %+v, want code %d", kind, x, want)
+			}
+		}
+		l.expect(wire.KindFinished, nil)
+	}
+}
+
+func TestStdin(t *testing.T) {
+	l := startAgent(t, Config{})
+	l.start(`cat; echo end`, func(_ *wire.Prepare, s *wire.Start) { s.Stdin = []int{6} })
+	l.SendData(wire.KindStdin, 6, []byte("hello\n"))
+	var taken wire.Taken
+	if f := l.expect(wire.KindStdinTaken, &taken); f.Rank != 6 || taken.Bytes != 6 {
+		t.Errorf("rank %d took %d bytes", f.Rank, taken.Bytes)
+	}
+	l.Send(wire.KindStdinEnd, 6, nil)
+	var out string
+	for {
+		f, err := l.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Kind == wire.KindStdout && f.Rank == 6 {
+			out += string(f.Data)
+		}
+		if f.Kind == wire.KindFinished {
+			break
+		}
+	}
+	if out != "hello\nend\n" {
+		t.Errorf("rank 6 wrote %q", out)
+	}
+}
+
+func TestCopyAndServe(t *testing.T) {
+	served := make(chan wire.Serve, 1)
+	stopped := make(chan struct{})
+	l := startAgent(t, Config{Serve: func(ctx context.Context, ln net.Listener, s wire.Serve) error {
+		served <- s
+		<-ctx.Done()
+		close(stopped)
+		return nil
+	}})
+	l.send(wire.KindPrepare, wire.Prepare{Program: []string{"./sub/prog"}, Copy: true, Host: "127.0.0.1", Ports: []int{0},
+		Serve: &wire.Serve{Size: 2, Token: "t", Generation: 7}})
+	l.SendData(wire.KindCopy, 0, archive(t,
+		tar.Header{Name: "sub", Typeflag: tar.TypeDir, Mode: 0o755},
+		tar.Header{Name: "sub/prog", Typeflag: tar.TypeReg, Mode: 0o755, PAXRecords: map[string]string{"TEST.body": "#!/bin/sh\ncat sub/link\n"}},
+		tar.Header{Name: "sub/link", Typeflag: tar.TypeSymlink, Linkname: "prog"},
+	))
+	l.send(wire.KindCopyEnd, nil)
+	var r wire.Ready
+	l.expect(wire.KindReady, &r)
+	if s := <-served; s.Size != 2 || s.Generation != 7 || s.Token != "t" {
+		t.Errorf("served %+v", s)
+	}
+	l.send(wire.KindStart, wire.Start{Ranks: []int{0}, Argv: []string{"./sub/prog"}, Env: [][]string{nil}})
+	if f := l.expect(wire.KindStdout, nil); !strings.Contains(string(f.Data), "cat sub/link") {
+		t.Errorf("output %q", f.Data)
+	}
+	l.expect(wire.KindFinished, nil)
+	<-stopped
+}
+
+func TestUnpackStaysInside(t *testing.T) {
+	for _, headers := range [][]tar.Header{
+		{{Name: "../evil", Typeflag: tar.TypeReg}},
+		{{Name: "/evil", Typeflag: tar.TypeReg}},
+		{{Name: "out", Typeflag: tar.TypeSymlink, Linkname: ".."}, {Name: "out/evil", Typeflag: tar.TypeReg}},
+		{{Name: "dev", Typeflag: tar.TypeChar}},
+	} {
+		dir := t.TempDir()
+		if err := unpack(bytes.NewReader(archive(t, headers...)), filepath.Join(dir, "copy")); err == nil {
+			t.Errorf("%s: no error", headers[0].Name)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "evil")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: wrote outside", headers[0].Name)
+		}
+	}
+}
+
+// archive is a tar stream; a file's contents are in its TEST.body record.
+func archive(t *testing.T, headers ...tar.Header) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, h := range headers {
+		body := h.PAXRecords["TEST.body"]
+		h.PAXRecords = nil
+		h.Size = int64(len(body))
+		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(w, body)
+	}
+	w.Close()
+	return b.Bytes()
+}
+
+// connReader drains a Conn.
+type connReader struct{ c *wire.Conn }
+
+func (r connReader) Read([]byte) (int, error) {
+	_, err := r.c.Next()
+	return 0, err
+}

@@ -1,0 +1,16 @@
+// Package environ makes the environment that a launched rank finds itself in, so
+// that programs of every kind find each other. It is pure: a Job in, variables
+// and the contents of files out.
+//
+//	ours      THUNDER_RANK, THUNDER_WORLD_SIZE, THUNDER_LOCAL_RANK, THUNDER_LOCAL_WORLD_SIZE,
+//	          THUNDER_COORDINATOR, THUNDER_COORDINATOR_SERVED, THUNDER_ADDR, THUNDER_GENERATION,
+//	          THUNDER_TOKEN_FILE (a file)
+//	torchrun  RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE,
+//	          MASTER_ADDR, MASTER_PORT
+//	MLX       MLX_RANK, MLX_WORLD_SIZE, MLX_HOSTFILE (a file), MLX_JACCL_COORDINATOR,
+//	          MLX_IBV_DEVICES (a file, when the hostfile names RDMA devices)
+//	Open MPI  OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE, _NODE_RANK
+//
+// Every address and port in them is that of the job: the agents choose ports
+// that are free.
+package environ

@@ -1,0 +1,66 @@
+package hosts
+
+// A Machine is one machine of a job and the ranks it runs. Entries of a hostfile
+// with the same name are one machine.
+type Machine struct {
+	Name  string
+	Local bool // this machine
+	Ranks []int
+}
+
+// A Placement says where every rank runs.
+type Placement struct {
+	Machines []Machine
+	Ranks    []Rank
+}
+
+// A Rank is one rank's place.
+type Rank struct {
+	Machine   int // index in Placement.Machines
+	LocalRank int // among the ranks of that machine
+	Host      int // index of the entry it came from
+}
+
+// Place gives ranks to hosts, in the order of the list: the first ranks to the
+// first host, as many as it has slots.
+func Place(list []Host) Placement {
+	var p Placement
+	index := map[string]int{}
+	for i, h := range list {
+		m, ok := index[h.Name]
+		if !ok {
+			m = len(p.Machines)
+			index[h.Name] = m
+			p.Machines = append(p.Machines, Machine{Name: h.Name, Local: h.Local()})
+		}
+		for range h.Slots {
+			p.Ranks = append(p.Ranks, Rank{Machine: m, LocalRank: len(p.Machines[m].Ranks), Host: i})
+			p.Machines[m].Ranks = append(p.Machines[m].Ranks, len(p.Ranks)-1)
+		}
+	}
+	return p
+}
+
+// Size is the number of ranks.
+func (p Placement) Size() int { return len(p.Ranks) }
+
+// Devices is the RDMA device that leads from each rank to each other one, as
+// MLX's jaccl wants it; nil when a host does not name its devices. A pair on the
+// same host has none.
+func Devices(list []Host, p Placement) [][][]string {
+	for _, h := range list {
+		if len(h.RDMA) == 0 {
+			return nil
+		}
+	}
+	m := make([][][]string, p.Size())
+	for i, from := range p.Ranks {
+		m[i] = make([][]string, p.Size())
+		for j, to := range p.Ranks {
+			if from.Host != to.Host {
+				m[i][j] = list[from.Host].RDMA[to.Host]
+			}
+		}
+	}
+	return m
+}

@@ -1,0 +1,98 @@
+package wire
+
+import "time"
+
+// Protocol is the version of the frames. Launcher and agents must agree on it
+// before they compare anything else.
+const Protocol = 1
+
+// Hello is an agent's introduction.
+type Hello struct {
+	Protocol int
+	Version  string   // of the thunder binary
+	Path     string   // where that binary is
+	Host     string   // what the machine calls itself
+	OS, Arch string   // as Go names them
+	Addrs    []string // the machine's addresses that others may reach
+	// Peer and Self are the two ends of the ssh connection as the agent's
+	// machine sees them: the launcher's address and its own. "" without ssh.
+	Peer, Self string
+}
+
+// Prepare asks an agent to get ready for a generation and to say what it found.
+type Prepare struct {
+	// Program lists the ways to the program; the first that exists is taken.
+	Program []string
+	// Dir is the working directory. When it does not exist and is not Required,
+	// the home directory takes its place.
+	Dir      string
+	Required bool
+	// Copy says that a tar stream follows, to be unpacked into a fresh folder
+	// that takes the place of Dir.
+	Copy bool
+	// Silence is how long the launcher may be silent before it counts as gone;
+	// 0 is for ever, for a connection that cannot be cut without being noticed.
+	Silence time.Duration
+	// Host is the address at which the others reach this machine, and Ports the
+	// ports that have to be free there; 0 asks for any.
+	Host  string
+	Ports []int
+	// Serve asks this agent to serve the job's coordinator, at the first port.
+	Serve *Serve
+}
+
+// Serve says what a coordinator has to know.
+type Serve struct {
+	Size       int
+	Token      string
+	Generation uint32
+}
+
+// Ready answers Prepare.
+type Ready struct {
+	Program string // the one that was found
+	Dir     string // the working directory
+	Ports   []int  // as asked for
+}
+
+// Failed says why an agent cannot go on, or how a run ended.
+type Failed struct {
+	Code    int    // exit code that this stands for
+	Message string // "" for success
+}
+
+// Start starts an agent's ranks. Entry i of each list is for Ranks[i].
+type Start struct {
+	Ranks []int
+	Argv  []string
+	Env   [][]string // to be added to the agent's own environment
+	// Files are written to files that only the user can read, and the variables
+	// they are named after set to where they are.
+	Files map[string]string
+	// Stdin lists the ranks that will get input; the others get none.
+	Stdin []int
+	// Linger and Grace are those of local.Config.
+	Linger, Grace time.Duration
+}
+
+// Started tells of a rank that runs.
+type Started struct {
+	PID int
+}
+
+// Exited tells of a rank that ended.
+type Exited struct {
+	Code int      // as a shell reports it: 128 and more for a signal
+	How  string   // in words, when it failed; signals have names, their numbers differ between systems
+	Tail []string // last lines of its output, when it failed
+}
+
+// Taken says how many bytes of input a rank has read since the last one. The
+// launcher keeps at most StdinWindow bytes on the way, so that a rank which does
+// not read holds up neither the agent nor its memory.
+type Taken struct {
+	Bytes int
+}
+
+// StdinWindow is how much input may be on its way to one rank.
+const StdinWindow = 256 << 10
