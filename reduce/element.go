@@ -48,9 +48,14 @@ func Bytes[T Element](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(zero)))
 }
 
-// view is the opposite of Bytes. b need not be aligned: T holds no pointers, and
-// the architectures we run on load and store at any address.
+// view is the opposite of Bytes; what is less than an element is left out. b need
+// not be aligned: T holds no pointers, and the architectures we run on load and
+// store at any address.
 func view[T any](b []byte) []T {
 	var zero T
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
+	size := int(unsafe.Sizeof(zero))
+	if len(b) < size {
+		return nil // not even a *T may point at fewer bytes than it has
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/size)
 }

@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"math"
+	"os"
 	"slices"
 	"testing"
 )
@@ -130,5 +131,8 @@ func TestChoose(t *testing.T) {
 		if got := choose(ask, list).name; got != want {
 			t.Errorf("choose(%q) = %s, want %s", ask, got, want)
 		}
+	}
+	if want := choose(os.Getenv("THUNDER_KERNELS"), tables()).name; Active() != want {
+		t.Errorf("Active() = %s, want %s", Active(), want)
 	}
 }
