@@ -1,0 +1,16 @@
+package bench
+
+import (
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// CPU names this machine's processor.
+func CPU() string {
+	name, err := unix.Sysctl("machdep.cpu.brand_string")
+	if err != nil || name == "" {
+		return runtime.GOARCH
+	}
+	return name
+}

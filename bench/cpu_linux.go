@@ -1,0 +1,21 @@
+package bench
+
+import (
+	"os"
+	"runtime"
+	"strings"
+)
+
+// CPU names this machine's processor.
+func CPU() string {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	for line := range strings.Lines(string(info)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH // arm64 kernels give no name
+}

@@ -1,0 +1,123 @@
+package bench
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"slices"
+)
+
+// A Row is the result of one mode at one size, as --json prints it. Times and
+// rates are rounded to what a reader can use; see round.
+type Row struct {
+	Mode      Mode   `json:"mode"`
+	Fabric    string `json:"fabric"`
+	Algo      string `json:"algo"` // the one used, where auto chose it
+	Rank      int    `json:"rank"` // of the process that reports
+	WorldSize int    `json:"world_size"`
+	SizeBytes int64  `json:"size_bytes"` // of the buffer; all blocks together where there are blocks
+	Count     int64  `json:"count"`      // elements of one block
+	DType     string `json:"dtype"`
+	Op        string `json:"op"`   // "none" where nothing is reduced
+	Root      int    `json:"root"` // -1 where there is none
+	Streams   int    `json:"streams"`
+	Iters     int    `json:"iters"`
+
+	// ElapsedSecs is the time of all iterations, averaged over the ranks.
+	ElapsedSecs float64 `json:"elapsed_secs"`
+	// GBps is bytes both ways over time, in GB/s: 2·size·iters/elapsed.
+	GBps float64 `json:"gbps"`
+	// AlgBW and BusBW are those of nccl-tests, in GB/s.
+	AlgBW float64 `json:"algbw_gbs"`
+	BusBW float64 `json:"busbw_gbs"`
+	Lat   Latency `json:"lat_us"`
+
+	// Wrong counts the elements, on all ranks, that differ from the exactly known
+	// result; nil when nothing was checked.
+	Wrong *int64 `json:"wrong"`
+	// FinalValue is the first element of this rank's result, nil when it has none.
+	FinalValue *float64 `json:"final_value"`
+	// Checksum is of the result bytes of all ranks, in hexadecimal: the same on
+	// every rank and every run. Empty when nothing was checked.
+	Checksum string `json:"checksum"`
+
+	// From and To are the ranks of the pair in matrix rows, nil in others.
+	From *int `json:"from,omitempty"`
+	To   *int `json:"to,omitempty"`
+}
+
+// Latency is the distribution of the time of one iteration, in microseconds.
+type Latency struct {
+	Min float64 `json:"min"`
+	P50 float64 `json:"p50"`
+	P99 float64 `json:"p99"`
+	Max float64 `json:"max"`
+}
+
+// Bad reports whether the row shows a wrong result.
+func (r Row) Bad() bool { return r.Wrong != nil && *r.Wrong > 0 }
+
+// Micros is the average time of an iteration in microseconds.
+func (r Row) Micros() float64 {
+	if r.Iters == 0 {
+		return 0
+	}
+	return r.ElapsedSecs * 1e6 / float64(r.Iters)
+}
+
+// WriteJSON writes the row as one line of JSON.
+func (r Row) WriteJSON(w io.Writer) error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(line, '\n'))
+	return err
+}
+
+// setTimes fills in what follows from the seconds that each iteration took.
+func (r *Row) setTimes(seconds []float64) {
+	r.Iters = len(seconds)
+	var total float64
+	for _, s := range seconds {
+		total += s
+	}
+	r.ElapsedSecs = round(total)
+	r.Lat = latency(seconds)
+	if total <= 0 {
+		return
+	}
+	perSecond := float64(r.SizeBytes) * float64(r.Iters) / total / 1e9
+	r.GBps = round(2 * perSecond)
+	r.AlgBW = perSecond
+	if r.Mode == PingPong {
+		// An iteration moves the message twice, one after the other.
+		r.AlgBW = 2 * perSecond
+	}
+	r.BusBW = round(r.AlgBW * r.Mode.busFactor(r.WorldSize))
+	r.AlgBW = round(r.AlgBW)
+}
+
+// latency sums up the seconds that iterations took.
+func latency(seconds []float64) Latency {
+	if len(seconds) == 0 {
+		return Latency{}
+	}
+	sorted := slices.Sorted(slices.Values(seconds))
+	// The nearest-rank percentile: the least value that at least that part of all
+	// values do not exceed.
+	at := func(part float64) float64 {
+		i := int(math.Ceil(part*float64(len(sorted)))) - 1
+		return round(sorted[max(i, 0)] * 1e6)
+	}
+	return Latency{Min: at(0), P50: at(0.50), P99: at(0.99), Max: at(1)}
+}
+
+// round keeps six significant digits, far below the noise of any measurement.
+func round(v float64) float64 {
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return v
+	}
+	unit := math.Pow(10, 5-math.Floor(math.Log10(math.Abs(v))))
+	return math.Round(v*unit) / unit
+}

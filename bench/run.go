@@ -1,0 +1,211 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"time"
+
+	thunder "thundercollective"
+	"thundercollective/collective"
+)
+
+// When the number of iterations is left open, one row takes about rowBudget, and
+// is made of minIters to maxIters iterations.
+const (
+	rowBudget = 250 * time.Millisecond
+	minIters  = 3
+	maxIters  = 5000
+)
+
+// Run measures what cfg says and calls emit with each row as it is done. It has to
+// be called on every rank of comm with the same cfg, and emits the same rows on
+// each, but for Rank and FinalValue. A wrong result is not an error: see Row.Bad.
+func Run(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Row)) error {
+	if err := cfg.Validate(comm.Size()); err != nil {
+		return err
+	}
+	cfg.fill()
+	if cfg.Mode == Matrix {
+		return runMatrix(ctx, comm, cfg, emit)
+	}
+	rank, ranks := comm.Rank(), comm.Size()
+	shapes := cfg.shapes(ranks)
+	sends, recvs := cfg.need(rank, ranks, shapes[len(shapes)-1])
+	m := &memory{make([]byte, sends), make([]byte, recvs)}
+	for _, s := range shapes {
+		row, err := measure(ctx, comm, cfg, s, newTask(cfg, rank, ranks, s, m))
+		if err != nil {
+			return fmt.Errorf("%s of %s: %w", cfg.Mode, FormatSize(float64(s.bytes)), err)
+		}
+		emit(row)
+	}
+	return nil
+}
+
+// newRow fills in what is known before anything is measured.
+func (c Config) newRow(comm *thunder.Comm, s shape) Row {
+	r := Row{
+		Mode: c.Mode, Fabric: comm.Fabric(), Algo: c.Algo.String(),
+		Rank: comm.Rank(), WorldSize: comm.Size(),
+		SizeBytes: s.bytes, Count: int64(s.count),
+		DType: c.DType.String(), Op: "none", Root: -1, Streams: c.Streams,
+	}
+	if c.Fabric != "" {
+		r.Fabric = c.Fabric
+	}
+	if k := c.Mode.kind(); k != 0 && r.WorldSize > 1 {
+		// What auto stands for at this size.
+		spec := collective.Spec{Kind: k, Algo: c.Algo, Size: r.WorldSize, Count: s.count}
+		r.Algo = spec.Resolve(c.DType.Size()).Algo.String()
+	}
+	if c.Mode.Reduces() {
+		r.Op = c.Op.String()
+	}
+	if c.Mode.Rooted() {
+		r.Root = c.Root
+	}
+	return r
+}
+
+// measure does one row: an iteration that is only checked, some to warm up, and
+// the timed ones, of which the last is checked as well.
+func measure(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *task) (Row, error) {
+	row := cfg.newRow(comm, s)
+	var wrong int64
+	t.prepare()
+	if !cfg.NoCheck {
+		if err := t.step(ctx, comm); err != nil {
+			return row, err
+		}
+		wrong += t.wrong()
+	}
+	iters, err := warmUp(ctx, comm, cfg, s, t)
+	if err != nil {
+		return row, err
+	}
+	if err := thunder.Barrier(ctx, comm); err != nil {
+		return row, err
+	}
+	// One more number than iterations: whether this rank took part.
+	times := make([]float64, iters+1)
+	for i := range iters {
+		if last := i == iters-1; last && !cfg.NoCheck {
+			t.prepare()
+			if err := thunder.Barrier(ctx, comm); err != nil {
+				return row, err
+			}
+		}
+		start := time.Now()
+		if err := t.step(ctx, comm); err != nil {
+			return row, err
+		}
+		times[i] = time.Since(start).Seconds()
+	}
+	row.FinalValue = t.value()
+	if !cfg.NoCheck {
+		wrong += t.wrong()
+		if err := settle(ctx, comm, cfg, t, wrong, &row); err != nil {
+			return row, err
+		}
+	}
+	if err := average(ctx, comm, len(t.steps) > 0, times); err != nil {
+		return row, err
+	}
+	row.setTimes(times[:iters])
+	return row, nil
+}
+
+// warmUp runs the iterations that are not timed and returns how many to time.
+func warmUp(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *task) (int, error) {
+	rounds := cfg.Warmup
+	if rounds < 0 {
+		switch {
+		case s.bytes <= 1<<20:
+			rounds = 10
+		case s.bytes <= 16<<20:
+			rounds = 3
+		default:
+			rounds = 1
+		}
+	}
+	if cfg.Iters == 0 {
+		rounds = max(rounds, 1)
+	}
+	start := time.Now()
+	for range rounds {
+		if err := t.step(ctx, comm); err != nil {
+			return 0, err
+		}
+	}
+	if cfg.Iters > 0 {
+		return cfg.Iters, nil
+	}
+	// The slowest rank decides for all.
+	longest := []int64{int64(time.Since(start)) / int64(rounds)}
+	if err := thunder.AllReduce(ctx, comm, longest, thunder.Max); err != nil {
+		return 0, err
+	}
+	fit := int64(rowBudget) / max(longest[0], 1)
+	return int(min(max(fit, minIters), maxIters)), nil
+}
+
+// average replaces the times of this rank by the mean over the ranks that took
+// part, as nccl-tests does by default. The last element of times is the place to
+// count those.
+func average(ctx context.Context, comm *thunder.Comm, active bool, times []float64) error {
+	last := len(times) - 1
+	if active {
+		times[last] = 1
+	} else {
+		clear(times)
+	}
+	if err := thunder.AllReduce(ctx, comm, times, thunder.Sum); err != nil {
+		return err
+	}
+	for i := range last {
+		times[i] /= times[last]
+	}
+	return nil
+}
+
+// settle adds up what is wrong on all ranks and compares and combines their
+// checksums, over the fabric itself.
+func settle(ctx context.Context, comm *thunder.Comm, cfg Config, t *task, wrong int64, row *Row) error {
+	sums := make([]uint32, comm.Size())
+	if err := thunder.AllGather(ctx, comm, sums, []uint32{t.checksum()}); err != nil {
+		return err
+	}
+	total := []int64{wrong}
+	if err := thunder.AllReduce(ctx, comm, total, thunder.Sum); err != nil {
+		return err
+	}
+	if cfg.Mode.sameResult() {
+		// Every rank with another result than rank 0 counts, be its elements
+		// right or wrong.
+		for _, sum := range sums {
+			if sum != sums[0] {
+				total[0]++
+			}
+		}
+		sums = slices.Compact(sums)
+	}
+	row.Wrong = &total[0]
+	row.Checksum = combined(sums)
+	return nil
+}
+
+// combined is the checksum itself where there is one, and the checksum of the
+// checksums where there are several.
+func combined(sums []uint32) string {
+	if len(sums) == 1 {
+		return fmt.Sprintf("%08x", sums[0])
+	}
+	var all []byte
+	for _, sum := range sums {
+		all = binary.BigEndian.AppendUint32(all, sum)
+	}
+	return fmt.Sprintf("%08x", crc32.Checksum(all, crc32.MakeTable(crc32.Castagnoli)))
+}

@@ -1,0 +1,154 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A Table writes rows for people, in the columns of nccl-tests with the spread of
+// iteration times and the algorithm behind them.
+type Table struct {
+	W   io.Writer
+	Ink Ink
+
+	rows  int
+	bus   float64 // sum over rows
+	wrong int64
+	blind bool // some row was not checked
+}
+
+const columns = "%12s %12s %6s %6s %5s %11s %8s %8s %7s %11s %11s %11s %7s\n"
+
+// Header writes the lines about the run, each behind a #, and the names of the
+// columns.
+func (t *Table) Header(about []string) error {
+	var b strings.Builder
+	b.WriteString(t.about(about))
+	for _, line := range []string{
+		fmt.Sprintf(columns, "size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "min", "p50", "p99", "algo"),
+		fmt.Sprintf(columns, "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(us)", "(us)", ""),
+	} {
+		// The # that keeps plotting programs away from these lines takes the
+		// place of a leading blank.
+		b.WriteString(t.Ink.Bold("#"+strings.TrimRight(line[1:], " \n")) + "\n")
+	}
+	return t.write(b.String())
+}
+
+// Row writes one row.
+func (t *Table) Row(r Row) error {
+	t.count(r)
+	wrong := "N/A"
+	if r.Wrong != nil {
+		wrong = strconv.FormatInt(*r.Wrong, 10)
+	}
+	line := fmt.Sprintf(columns,
+		strconv.FormatInt(r.SizeBytes, 10), strconv.FormatInt(r.Count, 10), r.DType, r.Op, strconv.Itoa(r.Root),
+		micros(r.Micros()), rate(r.AlgBW), rate(r.BusBW), wrong,
+		micros(r.Lat.Min), micros(r.Lat.P50), micros(r.Lat.P99), r.Algo)
+	if r.Bad() {
+		line = t.Ink.Bad(strings.TrimSuffix(line, "\n")) + "\n"
+	}
+	return t.write(line)
+}
+
+// Matrix writes the rows of a matrix run as one square table a measurement, rows
+// sending and columns receiving.
+func (t *Table) Matrix(about []string, rows []Row) error {
+	var b strings.Builder
+	b.WriteString(t.about(about))
+	for _, g := range grids(rows) {
+		b.WriteString(t.Ink.Bold("# "+g.title) + "\n" + t.Ink.Dim("# from \\ to"))
+		for j := range g.cells {
+			b.WriteString(t.Ink.Dim(fmt.Sprintf(" %9d", j)))
+		}
+		b.WriteByte('\n')
+		for i, row := range g.cells {
+			b.WriteString(t.Ink.Dim(fmt.Sprintf("%11d", i)))
+			for _, v := range row {
+				cell := "-"
+				if !math.IsNaN(v) {
+					cell = strconv.FormatFloat(v, 'f', 2, 64)
+				}
+				fmt.Fprintf(&b, " %9s", cell)
+			}
+			b.WriteByte('\n')
+		}
+		b.WriteString(t.Ink.Dim("#") + "\n")
+	}
+	for _, r := range rows {
+		t.count(r)
+	}
+	return t.write(b.String())
+}
+
+// about returns the lines about the run, each behind a #.
+func (t *Table) about(lines []string) string {
+	var b strings.Builder
+	for _, line := range append(lines, "") {
+		b.WriteString(t.Ink.Dim(strings.TrimRight("# "+line, " ")) + "\n")
+	}
+	return b.String()
+}
+
+// count takes the row into the summary.
+func (t *Table) count(r Row) {
+	t.rows++
+	t.bus += r.BusBW
+	if r.Wrong == nil {
+		t.blind = true
+	} else {
+		t.wrong += *r.Wrong
+	}
+}
+
+// Footer writes the summary that nccl-tests ends with.
+func (t *Table) Footer() error {
+	verdict := t.Ink.Good("0 OK")
+	switch {
+	case t.wrong > 0:
+		verdict = t.Ink.Bad(fmt.Sprintf("%d FAILED", t.wrong))
+	case t.blind:
+		verdict = "N/A (not checked)"
+	}
+	average := 0.0
+	if t.rows > 0 {
+		average = t.bus / float64(t.rows)
+	}
+	return t.write(fmt.Sprintf("%s %s\n%s %.4g GB/s\n",
+		t.Ink.Dim("# Out of bounds values :"), verdict,
+		t.Ink.Dim("# Avg bus bandwidth    :"), average))
+}
+
+func (t *Table) write(s string) error {
+	_, err := io.WriteString(t.W, s)
+	return err
+}
+
+// micros writes a time with as many decimals as fit nine characters.
+func micros(us float64) string {
+	switch {
+	case us >= 1e6:
+		return strconv.FormatFloat(us, 'f', 0, 64)
+	case us >= 1e4:
+		return strconv.FormatFloat(us, 'f', 1, 64)
+	default:
+		return strconv.FormatFloat(us, 'f', 2, 64)
+	}
+}
+
+// rate writes GB/s with two decimals as nccl-tests does, more where the value
+// would show as zero.
+func rate(gbs float64) string {
+	switch {
+	case gbs == 0 || gbs >= 0.1:
+		return strconv.FormatFloat(gbs, 'f', 2, 64)
+	case gbs >= 0.0001:
+		return strconv.FormatFloat(gbs, 'f', 4, 64)
+	default:
+		return strconv.FormatFloat(gbs, 'f', 6, 64)
+	}
+}

@@ -1,0 +1,237 @@
+package bench
+
+import (
+	"context"
+	"hash/crc32"
+	"math"
+
+	thunder "thundercollective"
+)
+
+// A task is one mode at one size on one rank: its buffers, what is in them before
+// and after an iteration, and the operations an iteration is made of.
+type task struct {
+	steps  []*thunder.Request // none: this rank looks on
+	inputs []region           // what is to be sent or reduced
+	blank  []byte             // what is to be received into
+	want   []region           // what the result has to be
+	result []byte             // what the checksum is taken of
+	dtype  thunder.DType
+}
+
+// A region is memory that holds a pattern from its element start on.
+type region struct {
+	buf   []byte
+	p     pattern
+	start int
+}
+
+// A memory is the buffers of all sizes, allocated once.
+type memory struct{ send, recv []byte }
+
+// need returns how many bytes rank sends from and receives into.
+func (c Config) need(rank, ranks int, s shape) (send, recv int64) {
+	block := int64(s.count) * int64(c.DType.Size())
+	isRoot := rank == c.Root
+	switch c.Mode {
+	case AllReduce, Reduce, Broadcast:
+		return 0, s.bytes
+	case ReduceScatter:
+		return s.bytes, block
+	case AllGather:
+		return block, s.bytes
+	case Gather:
+		if isRoot {
+			return block, s.bytes
+		}
+		return block, 0
+	case Scatter:
+		if isRoot {
+			return s.bytes, block
+		}
+		return 0, block
+	case AllToAll, SendRecv:
+		return s.bytes, s.bytes
+	case PingPong:
+		switch pair := pairOf(rank, ranks); {
+		case ranks == 1 || pair > rank:
+			return s.bytes, s.bytes
+		case pair < 0:
+			return 0, 0
+		}
+		return 0, s.bytes
+	default:
+		return 0, 0
+	}
+}
+
+// Memory is how many bytes of buffers all ranks of a run need together.
+func (c Config) Memory(ranks int) int64 {
+	c.fill()
+	var total int64
+	if c.Mode == Matrix {
+		if ranks > 1 {
+			total = 2 * c.Max // one pair at a time
+		}
+		return total
+	}
+	shapes := c.shapes(ranks)
+	for rank := range ranks {
+		send, recv := c.need(rank, ranks, shapes[len(shapes)-1])
+		total += send + recv
+	}
+	return total
+}
+
+// movedBy is what rank sends where nothing is reduced.
+func (c Config) movedBy(rank int) pattern {
+	return newPattern(c.DType, func(i int) int64 { return moved(c.DType, rank, i) })
+}
+
+// pairOf is the rank's partner in PingPong, -1 if it has none.
+func pairOf(rank, ranks int) int {
+	if pair := rank ^ 1; pair < ranks {
+		return pair
+	}
+	return -1
+}
+
+// newTask lays the mode out for one rank. It does not touch the memory.
+func newTask(c Config, rank, ranks int, s shape, m *memory) *task {
+	sends, recvs := c.need(rank, ranks, s)
+	send, recv := m.send[:sends:sends], m.recv[:recvs:recvs]
+	t := &task{dtype: c.DType, result: recv}
+	request := thunder.Request{Kind: c.Mode.kind(), DType: c.DType, Algo: c.Algo, Root: c.Root, Send: send, Recv: recv}
+	mine := func() pattern {
+		return newPattern(c.DType, func(i int) int64 { return contributed(c.DType, c.Op, ranks, rank, i) })
+	}
+	sum := func() pattern {
+		return newPattern(c.DType, func(i int) int64 { return reduced(c.DType, c.Op, ranks, i) })
+	}
+	// gathered is a block from every rank, its elements counted from start.
+	gathered := func(start int) {
+		block := s.count * c.DType.Size()
+		for r := range ranks {
+			t.want = append(t.want, region{recv[r*block : (r+1)*block], c.movedBy(r), start})
+		}
+	}
+	switch c.Mode {
+	case AllReduce, Reduce:
+		request.Op, request.Send = c.Op, nil
+		t.inputs = []region{{recv, mine(), 0}}
+		t.want = []region{{recv, sum(), 0}}
+		if c.Mode == Reduce && rank != c.Root {
+			// Only the root has a result; the others keep what they had.
+			t.want, t.result = t.inputs, nil
+		}
+	case ReduceScatter:
+		request.Op = c.Op
+		t.inputs, t.blank = []region{{send, mine(), 0}}, recv
+		t.want = []region{{recv, sum(), rank * s.count}}
+	case Broadcast:
+		request.Send = nil
+		t.want = []region{{recv, c.movedBy(c.Root), 0}}
+		if rank == c.Root {
+			t.inputs = t.want
+		} else {
+			t.blank = recv
+		}
+	case AllGather:
+		t.inputs, t.blank = []region{{send, c.movedBy(rank), 0}}, recv
+		gathered(0)
+	case Gather:
+		t.inputs, t.blank = []region{{send, c.movedBy(rank), 0}}, recv
+		if rank == c.Root {
+			gathered(0)
+		}
+	case Scatter:
+		t.inputs, t.blank = []region{{send, c.movedBy(rank), 0}}, recv
+		t.want = []region{{recv, c.movedBy(c.Root), rank * s.count}}
+	case AllToAll:
+		t.inputs, t.blank = []region{{send, c.movedBy(rank), 0}}, recv
+		gathered(rank * s.count)
+	case SendRecv:
+		before := (rank + ranks - 1) % ranks
+		request.Kind, request.Algo, request.Root, request.From = thunder.KindSendRecv, thunder.Auto, (rank+1)%ranks, before
+		t.inputs, t.blank = []region{{send, c.movedBy(rank), 0}}, recv
+		t.want = []region{{recv, c.movedBy(before), 0}}
+	case PingPong:
+		t.pingPong(c, rank, ranks, send, recv)
+		return t
+	}
+	t.steps = []*thunder.Request{&request}
+	return t
+}
+
+// pingPong lays out the message there and back. The lower rank of a pair begins;
+// the higher one sends back what it received.
+func (t *task) pingPong(c Config, rank, ranks int, send, recv []byte) {
+	pair := pairOf(rank, ranks)
+	there := &thunder.Request{Kind: thunder.KindSend, DType: c.DType, Root: pair, Send: send}
+	back := &thunder.Request{Kind: thunder.KindRecv, DType: c.DType, Root: pair, Recv: recv}
+	switch {
+	case ranks == 1:
+		t.steps = []*thunder.Request{{Kind: thunder.KindSendRecv, DType: c.DType, Send: send, Recv: recv}}
+	case pair < 0:
+		return
+	case rank < pair:
+		t.steps = []*thunder.Request{there, back}
+	default:
+		there.Send = recv
+		t.steps = []*thunder.Request{back, there}
+	}
+	begins := rank
+	if pair >= 0 {
+		begins = min(rank, pair)
+	}
+	if begins == rank {
+		t.inputs = []region{{send, c.movedBy(rank), 0}}
+	}
+	t.blank = recv
+	t.want = []region{{recv, c.movedBy(begins), 0}}
+}
+
+// prepare puts the buffers into the state before an iteration.
+func (t *task) prepare() {
+	poison(t.blank)
+	for _, r := range t.inputs {
+		r.p.fill(r.buf, r.start)
+	}
+}
+
+// step does one iteration.
+func (t *task) step(ctx context.Context, comm *thunder.Comm) error {
+	for _, r := range t.steps {
+		if err := comm.Do(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrong counts the elements of the result that are not what they have to be.
+func (t *task) wrong() int64 {
+	var n int64
+	for _, r := range t.want {
+		n += r.p.wrong(r.buf, r.start)
+	}
+	return n
+}
+
+// checksum is of the result's bytes; ranks that have none have zero.
+func (t *task) checksum() uint32 {
+	return crc32.Checksum(t.result, crc32.MakeTable(crc32.Castagnoli))
+}
+
+// value is the first element of the result, nil if there is none or JSON has no
+// way to write it.
+func (t *task) value() *float64 {
+	if len(t.result) == 0 {
+		return nil
+	}
+	v := decode(t.dtype, t.result)
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}

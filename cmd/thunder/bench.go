@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	thunder "thundercollective"
+	"thundercollective/bench"
+	"thundercollective/rendezvous"
+	"thundercollective/rendezvous/detect"
+
+	"github.com/spf13/cobra"
+)
+
+// defaultRanks is how many local ranks a benchmark has when nothing says
+// otherwise: the fewest that communicate.
+const defaultRanks = 2
+
+type benchFlags struct {
+	ranks int
+	json  bool
+	plot  string
+	join  joinFlags
+	work  workFlags
+}
+
+func newBenchCmd() *cobra.Command {
+	f := &benchFlags{}
+	cmd := &cobra.Command{
+		Use:   "bench MODE",
+		Short: "Measure collective operations and check their results",
+		Long: `bench measures one kind of communication over a range of message sizes, and
+checks every result element by element against the exactly known right answer.
+
+Modes:
+` + modeList() + `
+Where the ranks are. With -n N, bench starts N ranks on this machine and ends
+with them: processes that talk over TCP, or with --fabric mem goroutines of one
+process. Started as a rank of a larger job - by 'thunder launch', by mpirun,
+srun, torchrun or mlx.launch, or with --rank, --world-size and one of --addr,
+--coordinator and --hostfile - it joins that job; rank 0 prints the results.
+With neither, it starts 2 ranks on this machine.
+
+What the columns mean. They are those of nccl-tests: time is the average of an
+iteration over ranks and iterations; algbw is size over time; busbw is what the
+links carry for that, comparable with the hardware's speed whatever the number
+of ranks; #wrong counts elements that are not exactly right. min, p50 and p99
+are of single iterations. size counts a block for each rank where there are
+blocks (reducescatter, allgather, gather, scatter, alltoall), and is rounded up
+to whole elements. ping-pong: one iteration is there and back. matrix: round
+trips of 8 bytes, and one-way bandwidth.
+
+Exit status: 0 if all went well, 1 if the run failed or any element was wrong,
+2 if the command line is not right.`,
+		Example: `  # two local ranks over TCP, 4 B to 64 MiB
+  thunder bench allreduce
+
+  # nine ranks in one process, one algorithm, 16-bit floats, every power of two
+  thunder bench allreduce -n 9 --fabric mem --algo hd --dtype bf16 --factor 2
+
+  # for scripts: one JSON object a row; and a picture
+  thunder bench alltoall -n 4 --json --plot alltoall.svg
+
+  # every ordered pair of ranks
+  thunder bench matrix -n 4
+
+  # one rank on each of two machines; the token keeps strangers out
+  head -c 32 /dev/urandom | base64 > job.token   # copy it to both
+  thunder bench sendrecv --rank 0 --world-size 2 --coordinator 10.0.0.1:7000 --token-file job.token
+  thunder bench sendrecv --rank 1 --world-size 2 --coordinator 10.0.0.1:7000 --token-file job.token`,
+		Args:      oneMode,
+		ValidArgs: modeCompletions(),
+		RunE: working(func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, args[0])
+		}),
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.IntVarP(&f.ranks, "ranks", "n", 0, "start `N` ranks on this machine")
+	fs.StringVar(&f.work.fabric, "fabric", "", "`FABRIC` that carries the messages: tcp, or mem for ranks in one process (default tcp) (THUNDER_FABRIC)")
+	f.work.addSweep(fs)
+	f.work.addCommon(fs)
+	fs.BoolVar(&f.json, "json", false, "print one JSON object a row")
+	fs.StringVar(&f.plot, "plot", "", "draw the results into an SVG `FILE`")
+	f.join.add(fs)
+	f.work.complete(cmd)
+	completeFlag(cmd, "fabric", []string{"tcp", "mem"})
+	return cmd
+}
+
+func modeList() string {
+	var b strings.Builder
+	for _, m := range bench.Modes() {
+		fmt.Fprintf(&b, "  %-14s %s\n", m, m.About())
+	}
+	return b.String()
+}
+
+func modeCompletions() []cobra.Completion {
+	var list []cobra.Completion
+	for _, m := range bench.Modes() {
+		list = append(list, cobra.CompletionWithDesc(string(m), m.About()))
+	}
+	return list
+}
+
+func oneMode(_ *cobra.Command, args []string) error {
+	var names []string
+	for _, m := range bench.Modes() {
+		names = append(names, string(m))
+	}
+	if len(args) != 1 {
+		return usagef("give one mode, one of %s", strings.Join(names, " "))
+	}
+	return nil
+}
+
+func (f *benchFlags) run(cmd *cobra.Command, mode string) error {
+	fs := cmd.Flags()
+	cfg, err := f.work.config(fs, mode)
+	if err != nil {
+		return err
+	}
+	if f.work.fabric == "" {
+		f.work.fabric = os.Getenv("THUNDER_FABRIC")
+	}
+	if f.work.fabric == "" {
+		f.work.fabric = "tcp"
+	}
+	cfg.Fabric = f.work.fabric
+	flag := f.join.given(fs)
+	switch {
+	case fs.Changed("ranks") && flag != "":
+		return usagef("-n starts all ranks here, and %s joins ranks started elsewhere; give one or the other", flag)
+	case fs.Changed("ranks"):
+		return f.local(cmd, cfg, f.ranks)
+	case flag != "" || ledByOthers(os.Getenv):
+		return f.joined(cmd, cfg)
+	default:
+		return f.local(cmd, cfg, defaultRanks)
+	}
+}
+
+// ledByOthers reports whether the environment makes this process a rank of a
+// job. What is wrong with the environment is for Init to say.
+func ledByOthers(getenv func(string) string) bool {
+	env, err := rendezvous.FromEnv(getenv)
+	if err != nil || env.Way() != rendezvous.Alone || env.Rank != rendezvous.NoRank {
+		return true
+	}
+	source := detect.System()
+	source.Getenv = getenv
+	_, found, err := detect.Detect(source)
+	return found || err != nil
+}
+
+// local runs all ranks on this machine.
+func (f *benchFlags) local(cmd *cobra.Command, cfg bench.Config, ranks int) error {
+	if fabrics := []string{"tcp", "mem"}; !slices.Contains(fabrics, cfg.Fabric) {
+		return usagef("--fabric: unknown fabric %q, want one of %s", cfg.Fabric, strings.Join(fabrics, " "))
+	}
+	if cfg.Fabric == "mem" {
+		cfg.Streams = 1
+	}
+	if err := checked(cfg.Validate(ranks)); err != nil {
+		return err
+	}
+	if need, have := cfg.Memory(ranks), availableMemory(); have > 0 && need > have {
+		return usagef("%d local ranks need %s of buffers for this, and %s of memory are free; give a smaller --max or --size, or fewer ranks",
+			ranks, bench.FormatSize(float64(need)), bench.FormatSize(float64(have)))
+	}
+	r := &report{cfg: cfg, ranks: ranks, where: fmt.Sprintf("%d local ranks", ranks), json: f.json, plot: f.plot}
+	run := localRun{cfg: cfg, ranks: ranks, timeout: f.work.timeout}
+	return r.watch(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), run.run)
+}
+
+// watch runs a benchmark under the report.
+func (r *report) watch(ctx context.Context, out, status io.Writer, run func(context.Context, func(bench.Row), io.Writer) error) error {
+	r.begin(out, status)
+	if err := run(ctx, r.add, r.line); err != nil {
+		r.line.close()
+		if wrong := wrongError(r.rows); wrong != nil {
+			return wrong
+		}
+		return err
+	}
+	return r.end()
+}
+
+// joined is one rank of a job; rank 0 reports.
+func (f *benchFlags) joined(cmd *cobra.Command, cfg bench.Config) error {
+	comm, err := f.join.open(cmd.Context(), &f.work)
+	if err != nil {
+		return err
+	}
+	defer comm.Close()
+	if err := checked(cfg.Validate(comm.Size())); err != nil {
+		return err
+	}
+	run := func(ctx context.Context, emit func(bench.Row), _ io.Writer) error {
+		return bench.Run(ctx, comm, cfg, emit)
+	}
+	if comm.Rank() == 0 {
+		r := &report{cfg: cfg, ranks: comm.Size(), where: hosts(comm), json: f.json, plot: f.plot}
+		return r.watch(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), run)
+	}
+	var rows []bench.Row
+	if err := bench.Run(cmd.Context(), comm, cfg, func(row bench.Row) { rows = append(rows, row) }); err != nil {
+		return err
+	}
+	if wrongError(rows) != nil {
+		return &failure{code: exitFailed} // rank 0 says what
+	}
+	return nil
+}
+
+// hosts says which machines the ranks are on.
+func hosts(comm *thunder.Comm) string {
+	var names []string
+	for r := range comm.Size() {
+		if h := comm.Host(r); h != "" && !slices.Contains(names, h) {
+			names = append(names, h)
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Sprintf("%d ranks", comm.Size())
+	}
+	return fmt.Sprintf("%d ranks on %s", comm.Size(), strings.Join(names, ", "))
+}

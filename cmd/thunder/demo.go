@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	thunder "thundercollective"
+	"thundercollective/bench"
+	"thundercollective/plot"
+	"thundercollective/reduce"
+
+	"github.com/spf13/cobra"
+)
+
+func newDemoCmd() *cobra.Command {
+	d := &demo{}
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "The two-minute tour, on this machine alone",
+		Long: `demo shows on this machine alone what thunder does, in well under two minutes:
+ranks in one process and ranks as processes that talk over TCP; every collective
+operation with every element type, each result checked element by element; a
+sweep over message sizes; and a picture of it.
+
+Exit status: 0 if every result is right, 1 if not.`,
+		Example: `  thunder demo
+  thunder demo --plot tour.svg
+  thunder demo --json | jq -s 'map(.wrong) | add'`,
+		Args: cobra.NoArgs,
+		RunE: working(func(cmd *cobra.Command, _ []string) error {
+			return d.run(cmd)
+		}),
+	}
+	cmd.Flags().IntVarP(&d.ranks, "ranks", "n", 4, "`N` ranks")
+	cmd.Flags().StringVar(&d.plot, "plot", "", "`FILE` for the picture (default: a new one in the directory for temporary files)")
+	cmd.Flags().BoolVar(&d.json, "json", false, "print the rows of every benchmark as JSON, and nothing else")
+	return cmd
+}
+
+// A demo is the tour under way.
+type demo struct {
+	ranks int
+	plot  string
+	json  bool
+
+	out  io.Writer
+	errs io.Writer
+	ink  bench.Ink
+	rows []bench.Row // all of them
+}
+
+// maxDemoRanks keeps the tour short and its memory small.
+const maxDemoRanks = 16
+
+func (d *demo) run(cmd *cobra.Command) error {
+	if d.ranks < 1 || d.ranks > maxDemoRanks {
+		return usagef("-n: the tour has 1 to %d ranks, not %d; 'thunder bench' takes more", maxDemoRanks, d.ranks)
+	}
+	d.out, d.errs = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	d.ink = bench.Ink(colourful(d.out))
+	ctx, start := cmd.Context(), time.Now()
+	d.say("%s\n\n", d.ink.Bold("thunder "+strings.Fields(version())[0]+": a tour of one machine"))
+	d.say("%s, %d cores. A rank is one member of a job; here %d of them share this\nmachine, on a desk each would have its own.\n", bench.CPU(), runtime.NumCPU(), d.ranks)
+	for _, part := range []func(context.Context) error{d.inProcess, d.processes, d.sweep} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	if err := wrongError(d.rows); err != nil {
+		return err
+	}
+	d.say("\n%s %d results, %s\nNext: 'thunder bench allreduce --help', and the same between two machines.\n",
+		d.ink.Good("All right:"), len(d.rows), "none of them with a wrong element, in "+time.Since(start).Round(100*time.Millisecond).String()+".")
+	return nil
+}
+
+// say prints, unless the output is for programs.
+func (d *demo) say(format string, args ...any) {
+	if !d.json {
+		fmt.Fprintf(d.out, format, args...)
+	}
+}
+
+func (d *demo) keep(rows []bench.Row) error {
+	d.rows = append(d.rows, rows...)
+	if !d.json {
+		return nil
+	}
+	for _, r := range rows {
+		if err := r.WriteJSON(d.out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verdict prints a line about rows that were measured, and keeps them.
+func (d *demo) verdict(name string, what string, rows []bench.Row) error {
+	mark := d.ink.Good("ok")
+	if wrongError(rows) != nil {
+		mark = d.ink.Bad("WRONG")
+	}
+	d.say("   %-14s %s  %s\n", name, mark, d.ink.Dim(what))
+	return d.keep(rows)
+}
+
+// checkSizes are where schedules change their ways: nothing, fewer elements than
+// ranks, an odd number, several segments.
+var checkSizes = []int64{0, 8, 1000, 300_000}
+
+// inProcess checks every collective with every type, reduction and algorithm, on
+// ranks that are goroutines.
+func (d *demo) inProcess(ctx context.Context) error {
+	d.say("\n%s\n", d.ink.Bold("1. Is it right? Ranks in one process, every type, reduction and algorithm"))
+	group, err := thunder.Local(d.ranks, thunder.Options{})
+	if err != nil {
+		return err
+	}
+	defer closeAll(group)
+	for _, mode := range bench.Collectives() {
+		var rows []bench.Row
+		variants := demoVariants(mode)
+		for _, cfg := range variants {
+			if err := runGroup(ctx, group, cfg, func(r bench.Row) { rows = append(rows, r) }); err != nil {
+				return err
+			}
+		}
+		if err := d.verdict(string(mode), fmt.Sprintf("%3d variants, %4d results: %s", len(variants), len(rows), mode.About()), rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// demoVariants lists what a mode is checked with.
+func demoVariants(mode bench.Mode) []bench.Config {
+	var list []bench.Config
+	for _, algo := range append([]thunder.Algo{thunder.Auto}, mode.Algos()...) {
+		for _, dt := range reduce.DTypes() {
+			ops := []thunder.Op{thunder.Sum}
+			if mode.Reduces() {
+				ops = slices.DeleteFunc(reduce.Ops(), func(op thunder.Op) bool {
+					_, err := reduce.Lookup(dt, op)
+					return err != nil
+				})
+			}
+			for _, op := range ops {
+				for _, size := range checkSizes {
+					list = append(list, bench.Config{Mode: mode, Algo: algo, DType: dt, Op: op, Min: size, Max: size, Iters: 1, Fabric: "mem", Streams: 1})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// processes checks the collectives between processes, each with other types.
+func (d *demo) processes(ctx context.Context) error {
+	d.say("\n%s\n", d.ink.Bold("2. The same between processes, over TCP, that prove to each other who they are"))
+	types := reduce.DTypes()
+	for i, mode := range bench.Collectives() {
+		begin := time.Now()
+		dt := types[i%len(types)]
+		cfg := bench.Config{Mode: mode, DType: dt, Op: thunder.Max, Min: 64, Max: 1 << 20, Factor: 128, Iters: 5, Warmup: 1, Fabric: "tcp", Streams: defaultStreams}
+		var rows []bench.Row
+		run := localRun{cfg: cfg, ranks: d.ranks}
+		if err := run.run(ctx, func(r bench.Row) { rows = append(rows, r) }, d.errs); err != nil {
+			return err
+		}
+		what := fmt.Sprintf("%d processes, %v, %v", d.ranks, dt, time.Since(begin).Round(time.Millisecond))
+		if err := d.verdict(string(mode), what, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep measures an all-reduce on both fabrics and draws it.
+func (d *demo) sweep(ctx context.Context) error {
+	d.say("\n%s\n", d.ink.Bold("3. How fast? An all-reduce from a few bytes to 16 MiB, over TCP"))
+	var lines []bench.Line
+	for _, fabric := range []string{"tcp", "mem"} {
+		cfg := bench.Config{Mode: bench.AllReduce, DType: thunder.F32, Op: thunder.Sum, Min: 4, Max: 16 << 20, Factor: 4, Warmup: -1, Fabric: fabric, Streams: defaultStreams}
+		r := &report{cfg: cfg, ranks: d.ranks, where: fmt.Sprintf("%d local ranks", d.ranks)}
+		out := d.out
+		if d.json || fabric == "mem" {
+			out = io.Discard
+		}
+		run := localRun{cfg: cfg, ranks: d.ranks}
+		if err := r.watch(ctx, out, d.errs, run.run); err != nil && wrongError(r.rows) == nil {
+			return err
+		}
+		if err := d.keep(r.rows); err != nil {
+			return err
+		}
+		lines = append(lines, bench.Line{Name: fabric, Rows: r.rows})
+	}
+	d.bars(lines)
+	return d.picture(lines)
+}
+
+// bars draws the sweeps with characters.
+func (d *demo) bars(lines []bench.Line) {
+	d.say("\n%s\n", d.ink.Bold("4. In one picture"))
+	best := 0.0
+	for _, l := range lines {
+		for _, r := range l.Rows {
+			best = max(best, r.BusBW)
+		}
+	}
+	for _, l := range lines {
+		var times, rates []float64
+		for _, r := range l.Rows {
+			times, rates = append(times, r.Lat.P50), append(rates, r.BusBW)
+		}
+		last := l.Rows[len(l.Rows)-1]
+		d.say("   %-4s time %s %s to %s   bandwidth %s\n", l.Name, plot.Spark(times),
+			bench.FormatMicros(times[0]), bench.FormatMicros(times[len(times)-1]), plot.Spark(rates))
+		d.say("        %s %s at %s\n", d.ink.Good(plot.Bar(last.BusBW, best, 30)), bench.FormatRate(last.BusBW), bench.FormatSize(float64(last.SizeBytes)))
+	}
+}
+
+func (d *demo) picture(lines []bench.Line) error {
+	path := d.plot
+	if path == "" {
+		f, err := os.CreateTemp("", "thunder-demo-*.svg")
+		if err != nil {
+			return fmt.Errorf("make a file for the picture: %w", err)
+		}
+		path = f.Name()
+		if err := f.Close(); err != nil {
+			return err
+		}
+	}
+	subtitle := fmt.Sprintf("%d ranks on one machine · %s · f32 sum", d.ranks, bench.CPU())
+	if err := writeSVG(path, bench.Chart("thunder demo · allreduce", subtitle, lines...)); err != nil {
+		return err
+	}
+	d.say("   drawn to %s\n", path)
+	return nil
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+
+	"thundercollective/bench"
+
+	"github.com/spf13/cobra"
+)
+
+// The first program of this name took its flags on the root command. firstFlags
+// keeps them: one rank, one mode, one size, one result on each rank.
+type firstFlags struct {
+	mode string
+	join joinFlags
+	work workFlags
+	json bool
+}
+
+func (f *firstFlags) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	f.join.add(fs)
+	fs.StringVar(&f.mode, "mode", string(bench.PingPong), "`MODE` to measure, as in 'thunder bench'")
+	f.work.addCommon(fs)
+	fs.StringVar(&f.work.size, "size", "64MiB", "message `SIZE`: bytes, or with KiB, MiB, GiB")
+	fs.BoolVar(&f.json, "json", false, "print the result as JSON")
+	completeModes(cmd)
+	f.work.complete(cmd)
+}
+
+// run is the root command's own work: one rank, one mode, one size. Unlike the
+// ranks of bench, each prints its own result.
+func (f *firstFlags) run(cmd *cobra.Command) error {
+	fs := cmd.Flags()
+	cfg, err := f.work.config(fs, f.mode)
+	if err != nil {
+		return err
+	}
+	comm, err := f.join.open(cmd.Context(), &f.work)
+	if err != nil {
+		return err
+	}
+	defer comm.Close()
+	if err := checked(cfg.Validate(comm.Size())); err != nil {
+		return err
+	}
+	var rows []bench.Row
+	err = bench.Run(cmd.Context(), comm, cfg, func(row bench.Row) { rows = append(rows, row) })
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if f.json {
+			err = row.WriteJSON(cmd.OutOrStdout())
+		} else {
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), sentence(row))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return wrongError(rows)
+}
+
+// sentence is a row for people who asked for one row only.
+func sentence(r bench.Row) string {
+	s := fmt.Sprintf("rank %d of %d: %s of %s x %d in %.3g s: %s both ways, %s each (p99 %s)",
+		r.Rank, r.WorldSize, r.Mode, bench.FormatSize(float64(r.SizeBytes)), r.Iters, r.ElapsedSecs,
+		bench.FormatRate(r.GBps), bench.FormatMicros(r.Lat.P50), bench.FormatMicros(r.Lat.P99))
+	if r.FinalValue != nil {
+		s += fmt.Sprintf(", first value %v", *r.FinalValue)
+	}
+	if r.Wrong != nil {
+		s += fmt.Sprintf(", %d wrong", *r.Wrong)
+	}
+	return s
+}

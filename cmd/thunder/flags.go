@@ -1,0 +1,168 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	thunder "thundercollective"
+	"thundercollective/bench"
+	"thundercollective/reduce"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// workFlags say what to measure and with what.
+type workFlags struct {
+	fabric  string
+	algo    string
+	dtype   string
+	op      string
+	root    int
+	streams int
+	iters   int
+	warmup  int
+	noCheck bool
+	timeout time.Duration
+
+	size, min, max string
+	factor         int
+}
+
+// defaultStreams is how many TCP streams carry a peer's messages: on loopback and
+// fast links four move half as much again as one, and more add nothing.
+const defaultStreams = 4
+
+func (f *workFlags) addCommon(fs *pflag.FlagSet) {
+	fs.StringVar(&f.dtype, "dtype", "f32", "element `TYPE`: "+join(reduce.DTypes()))
+	fs.StringVar(&f.op, "op", "sum", "`REDUCTION`: "+join(reduce.Ops()))
+	fs.StringVar(&f.algo, "algo", "auto", "`ALGORITHM`: "+join(algos()))
+	fs.IntVar(&f.streams, "num-streams", defaultStreams, "TCP streams to each peer")
+	fs.IntVar(&f.root, "root", 0, "`RANK` that is the root of broadcast, reduce, gather and scatter")
+	fs.IntVar(&f.iters, "iters", 0, "timed iterations of each size (default: what fits a quarter of a second)")
+	fs.IntVar(&f.warmup, "warmup", -1, "iterations before that are not timed (default: by size)")
+	fs.BoolVar(&f.noCheck, "no-check", false, "do not check the results")
+	fs.DurationVar(&f.timeout, "timeout", 0, "time limit of a single operation (default 5m0s) (THUNDER_TIMEOUT)")
+	fs.Lookup("iters").DefValue = "0"
+	fs.Lookup("warmup").DefValue = "0"
+}
+
+func (f *workFlags) addSweep(fs *pflag.FlagSet) {
+	fs.StringVar(&f.min, "min", strconv.Itoa(bench.DefaultMin), "least message `SIZE`: bytes, or with KiB, MiB, GiB")
+	fs.StringVar(&f.max, "max", "64MiB", "greatest message `SIZE`")
+	fs.IntVar(&f.factor, "factor", bench.DefaultFactor, "each size is the one before times this")
+	fs.StringVar(&f.size, "size", "", "one message `SIZE`, instead of --min and --max; matrix: default 4MiB")
+}
+
+// algos lists what --algo takes, Auto first.
+func algos() []thunder.Algo {
+	list := []thunder.Algo{thunder.Auto}
+	for a := thunder.Auto + 1; a.Valid(); a++ {
+		list = append(list, a)
+	}
+	return list
+}
+
+func join[T fmt.Stringer](list []T) string {
+	return strings.Join(texts(list), " ")
+}
+
+func texts[T fmt.Stringer](list []T) []string {
+	out := make([]string, len(list))
+	for i, v := range list {
+		out[i] = v.String()
+	}
+	return out
+}
+
+// complete teaches the shell the values of the flags.
+func (f *workFlags) complete(cmd *cobra.Command) {
+	for name, values := range map[string][]string{
+		"dtype": texts(reduce.DTypes()), "op": texts(reduce.Ops()), "algo": texts(algos()),
+	} {
+		completeFlag(cmd, name, values)
+	}
+}
+
+func completeModes(cmd *cobra.Command) {
+	var modes []string
+	for _, m := range bench.Modes() {
+		modes = append(modes, string(m)+"\t"+m.About())
+	}
+	completeFlag(cmd, "mode", modes)
+}
+
+func completeFlag(cmd *cobra.Command, name string, values []string) {
+	// The only error is a flag that does not exist, which a test would show.
+	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// config turns the flags into what bench takes. Errors are about usage.
+func (f *workFlags) config(fs *pflag.FlagSet, mode string) (bench.Config, error) {
+	cfg := bench.Config{Root: f.root, Factor: f.factor, Iters: f.iters, Warmup: f.warmup, NoCheck: f.noCheck, Streams: f.streams}
+	var err error
+	if cfg.Mode, err = bench.ParseMode(mode); err != nil {
+		return cfg, &usageError{err}
+	}
+	if cfg.DType, err = thunder.ParseDType(f.dtype); err != nil {
+		return cfg, usagef("--dtype: %w", err)
+	}
+	if cfg.Op, err = thunder.ParseOp(f.op); err != nil {
+		return cfg, usagef("--op: %w", err)
+	}
+	if cfg.Algo, err = thunder.ParseAlgo(f.algo); err != nil {
+		return cfg, usagef("--algo: %w, want one of %s", err, join(algos()))
+	}
+	if fs.Changed("iters") && f.iters < 1 {
+		return cfg, usagef("--iters: %d is not a number of iterations; leave it out for one that suits the size", f.iters)
+	}
+	if fs.Changed("warmup") && f.warmup < 0 {
+		return cfg, usagef("--warmup: %d is not a number of iterations", f.warmup)
+	}
+	if f.streams < 1 {
+		return cfg, usagef("--num-streams: %d is not a number of streams, want 1 or more", f.streams)
+	}
+	return cfg, f.sizes(fs, &cfg)
+}
+
+func (f *workFlags) sizes(fs *pflag.FlagSet, cfg *bench.Config) error {
+	if f.size == "" && cfg.Mode == bench.Matrix && !fs.Changed("max") {
+		cfg.Min, cfg.Max = bench.DefaultMatrixSize, bench.DefaultMatrixSize
+		return nil
+	}
+	if f.size != "" && (fs.Changed("min") || fs.Changed("max")) {
+		return usagef("--size is one size and --min and --max are a range; give one or the other")
+	}
+	for _, s := range []struct {
+		flag, text string
+		to         *int64
+	}{{"min", f.min, &cfg.Min}, {"max", f.max, &cfg.Max}, {"size", f.size, &cfg.Max}} {
+		if s.text == "" {
+			continue
+		}
+		n, err := bench.ParseSize(s.text)
+		if err != nil {
+			return usagef("--%s: %w", s.flag, err)
+		}
+		*s.to = n
+	}
+	if f.size != "" {
+		cfg.Min = cfg.Max
+	} else if !fs.Changed("min") {
+		// A range may end below where it begins by default.
+		cfg.Min = min(cfg.Min, cfg.Max)
+	}
+	return nil
+}
+
+// checked says which flag a *bench.ConfigError is about.
+func checked(err error) error {
+	var bad *bench.ConfigError
+	if errors.As(err, &bad) {
+		return usagef("--%s: %w", bad.Field, err)
+	}
+	return err
+}

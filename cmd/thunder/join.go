@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	thunder "thundercollective"
+	"thundercollective/rendezvous"
+
+	"github.com/spf13/pflag"
+)
+
+// joinFlags say how one rank finds the others.
+type joinFlags struct {
+	rank         int
+	size         int
+	addrs        []string
+	coordinator  string
+	hostfile     string
+	tokenFile    string
+	insecure     bool
+	startTimeout time.Duration
+}
+
+func (f *joinFlags) add(fs *pflag.FlagSet) {
+	fs.IntVar(&f.rank, "rank", rendezvous.NoRank, "this rank, from 0 (THUNDER_RANK)")
+	fs.IntVar(&f.size, "world-size", 0, "number of ranks (THUNDER_WORLD_SIZE)")
+	fs.StringArrayVar(&f.addrs, "addr", nil, "`HOST:PORT` of a rank, once per rank in order; several rails with commas")
+	fs.StringVar(&f.coordinator, "coordinator", "", "`HOST:PORT` where rank 0 is met, instead of --addr (THUNDER_COORDINATOR)")
+	fs.StringVar(&f.hostfile, "hostfile", "", "`FILE` with the addresses of all ranks, instead of --addr (THUNDER_HOSTFILE)")
+	fs.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the job's secret, the same on every rank (THUNDER_TOKEN_FILE)")
+	fs.BoolVar(&f.insecure, "insecure", false, "listen beyond this machine without a token (THUNDER_INSECURE)")
+	fs.DurationVar(&f.startTimeout, "start-timeout", 0, "how far apart ranks may start (default 1m0s) (THUNDER_START_TIMEOUT)")
+	fs.Lookup("rank").DefValue = "0"
+	fs.Lookup("world-size").DefValue = "0"
+}
+
+// given names the first flag that makes this process a rank of a larger job, ""
+// if there is none.
+func (f *joinFlags) given(fs *pflag.FlagSet) string {
+	for _, name := range []string{"rank", "world-size", "addr", "coordinator", "hostfile"} {
+		if fs.Changed(name) {
+			return "--" + name
+		}
+	}
+	return ""
+}
+
+// options turns the flags into what Init takes. Errors are about usage.
+func (f *joinFlags) options(work *workFlags) (thunder.Options, error) {
+	o := thunder.Options{
+		Rank: f.rank, Size: f.size, Addrs: f.addrs, Coordinator: f.coordinator, Hostfile: f.hostfile,
+		Insecure: f.insecure, Fabric: work.fabric, Streams: work.streams,
+		Timeout: work.timeout, StartTimeout: f.startTimeout,
+	}
+	if work.fabric == "mem" {
+		return o, usagef("--fabric: mem joins ranks of one process only; use tcp, or -n to start the ranks here")
+	}
+	if f.tokenFile != "" {
+		token, err := os.ReadFile(f.tokenFile)
+		if err != nil {
+			return o, usagef("--token-file: %w", err)
+		}
+		if o.Token = bytes.TrimSpace(token); len(o.Token) == 0 {
+			return o, usagef("--token-file: %s is empty; write the job's secret into it", f.tokenFile)
+		}
+	}
+	// A rank counts only together with the number of ranks, which a list of all
+	// of them implies.
+	if o.Size == 0 && f.rank != rendezvous.NoRank {
+		switch {
+		case f.hostfile != "":
+			hosts, err := rendezvous.ReadHostfile(f.hostfile)
+			if err != nil {
+				return o, usagef("--hostfile: %w", err)
+			}
+			o.Size = hosts.Size()
+		case f.coordinator == "":
+			o.Size = len(f.addrs)
+		default:
+			return o, usagef("--rank needs --world-size, the number of ranks")
+		}
+	}
+	return o, nil
+}
+
+// open makes this process a rank of its job.
+func (f *joinFlags) open(ctx context.Context, work *workFlags) (*thunder.Comm, error) {
+	o, err := f.options(work)
+	if err != nil {
+		return nil, err
+	}
+	comm, err := thunder.Init(ctx, o)
+	var config *rendezvous.ConfigError
+	var addr *rendezvous.AddrError
+	var file *rendezvous.HostfileError
+	if errors.As(err, &config) || errors.As(err, &addr) || errors.As(err, &file) {
+		return nil, &usageError{err}
+	}
+	return comm, err
+}

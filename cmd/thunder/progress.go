@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// A progress is a line at the bottom of a terminal that says what is under way.
+// It is silent where there is no terminal, and for work that is over in a moment.
+// Whatever else goes to the terminal meanwhile goes through print or Write.
+type progress struct {
+	w     io.Writer
+	live  bool // w is a terminal
+	start time.Time
+
+	mu   sync.Mutex
+	text string
+
+	stop chan struct{}
+	done chan struct{}
+}
+
+// progressDelay is how long work goes on before there is a line about it.
+const progressDelay = time.Second
+
+// newProgress begins a progress on w, which has to be closed.
+func newProgress(w io.Writer) *progress {
+	p := &progress{w: w, live: isTerminal(w), start: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
+	if p.live {
+		go p.draw()
+	} else {
+		close(p.done)
+	}
+	return p
+}
+
+// set changes what the line says.
+func (p *progress) set(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text = text
+}
+
+// print calls f, which may write to the same terminal, with the line out of the
+// way.
+func (p *progress) print(f func() error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	return f()
+}
+
+// Write writes b above the line.
+func (p *progress) Write(b []byte) (n int, err error) {
+	err = p.print(func() error {
+		n, err = p.w.Write(b)
+		return err
+	})
+	return n, err
+}
+
+func (p *progress) clear() {
+	if p.live {
+		io.WriteString(p.w, "\r\x1b[K")
+	}
+}
+
+func (p *progress) draw() {
+	defer close(p.done)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-tick.C:
+		}
+		p.mu.Lock()
+		if elapsed := time.Since(p.start); elapsed > progressDelay && p.text != "" {
+			p.clear()
+			fmt.Fprintf(p.w, "\x1b[2m%s · %.0f s\x1b[0m", p.text, elapsed.Seconds())
+		}
+		p.mu.Unlock()
+	}
+}
+
+// close takes the line away.
+func (p *progress) close() {
+	close(p.stop)
+	<-p.done
+	p.clear()
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"thundercollective/bench"
+	"thundercollective/reduce"
+)
+
+// A report shows the rows of a benchmark as they come, and at the end what they
+// add up to.
+type report struct {
+	cfg   bench.Config
+	ranks int
+	where string // which ranks these are, for people
+	json  bool
+	plot  string // file to draw into, "" for none
+
+	out   io.Writer
+	table *bench.Table
+	line  *progress
+	rows  []bench.Row
+	err   error // the first that writing gave
+}
+
+// begin writes what comes before the first row.
+func (r *report) begin(out, status io.Writer) {
+	r.out = out
+	r.table = &bench.Table{W: out, Ink: bench.Ink(colourful(out))}
+	r.line = newProgress(status)
+	if !r.json && r.cfg.Mode != bench.Matrix {
+		r.err = r.table.Header(r.about())
+	}
+	r.next()
+}
+
+// about describes the run, a line each.
+func (r *report) about() []string {
+	c := r.cfg
+	fabric := "fabric " + c.Fabric
+	if c.Fabric == "tcp" {
+		fabric += fmt.Sprintf(" with %d streams", c.Streams)
+	}
+	check := "every result checked"
+	if c.NoCheck {
+		check = "results not checked"
+	}
+	return []string{
+		fmt.Sprintf("thunder bench %s: %s", c.Mode, c.Mode.About()),
+		strings.Join([]string{r.where, fabric, "algo " + c.Algo.String(), "kernels " + reduce.Active(), check}, " · "),
+		fmt.Sprintf("%s · %d cores · %s/%s · %s", bench.CPU(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version()),
+	}
+}
+
+// next says on the progress line what is under way.
+func (r *report) next() {
+	if total := r.cfg.Rows(r.ranks); len(r.rows) < total {
+		r.line.set(fmt.Sprintf("measuring %d of %d", len(r.rows)+1, total))
+	} else {
+		r.line.set("")
+	}
+}
+
+// add shows a row.
+func (r *report) add(row bench.Row) {
+	r.rows = append(r.rows, row)
+	err := r.line.print(func() error {
+		switch {
+		case r.json:
+			return row.WriteJSON(r.out)
+		case r.cfg.Mode == bench.Matrix:
+			return nil // the table needs them all
+		default:
+			return r.table.Row(row)
+		}
+	})
+	if r.err == nil {
+		r.err = err
+	}
+	r.next()
+}
+
+// end writes what comes after the last row. Its error is the first that writing
+// gave, or that results are wrong.
+func (r *report) end() error {
+	r.line.close()
+	if !r.json && r.err == nil {
+		if r.cfg.Mode == bench.Matrix {
+			r.err = r.table.Matrix(r.about(), r.rows)
+		}
+		if r.err == nil {
+			r.err = r.table.Footer()
+		}
+	}
+	if r.err != nil {
+		return fmt.Errorf("write the results: %w", r.err)
+	}
+	if r.plot != "" {
+		if err := r.draw(); err != nil {
+			return err
+		}
+	}
+	return wrongError(r.rows)
+}
+
+func (r *report) draw() error {
+	title := fmt.Sprintf("thunder bench %s", r.cfg.Mode)
+	about := r.about()[1]
+	if r.cfg.Mode == bench.Matrix {
+		return writeSVG(r.plot, bench.Heat(title, about, r.rows))
+	}
+	kind := r.cfg.DType.String()
+	if r.cfg.Mode.Reduces() {
+		kind += " " + r.cfg.Op.String()
+	}
+	return writeSVG(r.plot, bench.Chart(title+" · "+kind, about, bench.Line{Rows: r.rows}))
+}
+
+// writeSVG draws a picture into a file.
+func writeSVG(path string, picture interface{ WriteSVG(io.Writer) error }) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("draw the picture: %w", err)
+	}
+	if err := picture.WriteSVG(f); err != nil {
+		f.Close()
+		return fmt.Errorf("draw %s: %w", path, err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("draw %s: %w", path, err)
+	}
+	return nil
+}
+
+// wrongError says that rows show wrong results, nil if none does.
+func wrongError(rows []bench.Row) error {
+	var bad int
+	var wrong int64
+	for _, row := range rows {
+		if row.Bad() {
+			bad++
+			wrong += *row.Wrong
+		}
+	}
+	if bad == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d elements are wrong, in %d of %d rows: do not trust this fabric with data; "+
+		"run again with another --algo and with THUNDER_KERNELS=go to see what is at fault", wrong, bad, len(rows))
+}

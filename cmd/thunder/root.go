@@ -1,0 +1,45 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// newRootCmd builds the command line. A verb is one file; it is listed here.
+func newRootCmd() *cobra.Command {
+	first := &firstFlags{}
+	root := &cobra.Command{
+		Use:   "thunder",
+		Short: "One fabric out of the machines on a desk",
+		Long: `thunder joins the machines on a desk into one fabric for distributed training
+and inference: it measures the links between them, proves that every collective
+operation over them is right, and runs programs on them.
+
+Start with 'thunder demo', which needs this machine only.
+
+Without a verb, the flags below run one rank of a benchmark; start one thunder
+for each rank, with the same addresses in the same order.`,
+		Example: `  # the two-minute tour
+  thunder demo
+
+  # sweep an all-reduce over 4 local ranks
+  thunder bench allreduce -n 4
+
+  # two ranks, in two terminals or on two machines
+  thunder --rank 0 --world-size 2 --addr 127.0.0.1:5000 --addr 127.0.0.1:5001 --mode ping-pong --num-streams 4 --json
+  thunder --rank 1 --world-size 2 --addr 127.0.0.1:5000 --addr 127.0.0.1:5001 --mode ping-pong --num-streams 4 --json`,
+		Args:          cobra.NoArgs,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: working(func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().NFlag() == 0 {
+				return cmd.Help()
+			}
+			return first.run(cmd)
+		}),
+	}
+	first.add(root)
+	root.AddCommand(
+		newDemoCmd(),
+		newBenchCmd(),
+	)
+	return root
+}
