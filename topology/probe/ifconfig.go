@@ -74,6 +74,8 @@ func ifconfigBody(itf *Interface, f []string) {
 		itf.MAC = normalMAC(f[1])
 	case "status:":
 		itf.Running = f[1] == "active"
+	case "media:":
+		itf.Mbps = mediaSpeed(f)
 	case "member:":
 		itf.Members = append(itf.Members, f[1])
 	case "inet":
@@ -98,6 +100,27 @@ func ifconfigBody(itf *Interface, f []string) {
 			}
 		}
 	}
+}
+
+// mediaSpeed reads "media: autoselect (10Gbase-T <full-duplex>)", in Mb/s. A
+// Thunderbolt port tells none.
+func mediaSpeed(f []string) int {
+	for _, w := range f {
+		num, ok := strings.CutPrefix(w, "(")
+		if !ok {
+			continue
+		}
+		digits := strings.TrimRight(num[:max(0, strings.Index(strings.ToLower(num), "base"))], "G")
+		v, err := strconv.ParseFloat(digits, 64)
+		if err != nil || v < 0 || v > 1e6 {
+			return 0
+		}
+		if strings.Contains(num, "Gbase") {
+			v *= 1000
+		}
+		return int(v)
+	}
+	return 0
 }
 
 // normalMAC gives a hardware address two digits a byte and lower case; macOS
