@@ -12,70 +12,86 @@ const (
 // the top bit, and no further, when any of the lower seven is set.
 func truth(w uint64) uint64 { return (w&lower + lower | w) >> 7 & ones }
 
-// words splits the operands into whole words and the bytes that remain.
-func words(dst, a, b []byte) (d, x, y []uint64, dt, at, bt []byte) {
-	d, x, y = operands[uint64](dst, a, b)
-	n := 8 * len(d)
-	dt = dst[n:]
-	return d, x, y, dt, a[n:][:len(dt)], b[n:][:len(dt)]
+// rest returns what follows the whole words of the operands.
+func rest(dst, a, b []byte) (d, x, y []byte) {
+	n := len(dst) &^ 7
+	return operands[byte](dst[n:], a[n:], b[n:])
 }
 
 func andBits(dst, a, b []byte) {
-	d, x, y, dt, at, bt := words(dst, a, b)
+	d, x, y := operands[uint64](dst, a, b)
+	x, y = x[:len(d)], y[:len(d)]
 	for i := range d {
 		d[i] = x[i] & y[i]
 	}
-	for i := range dt {
-		dt[i] = at[i] & bt[i]
+	p, q, r := rest(dst, a, b)
+	q, r = q[:len(p)], r[:len(p)]
+	for i := range p {
+		p[i] = q[i] & r[i]
 	}
 }
 
 func orBits(dst, a, b []byte) {
-	d, x, y, dt, at, bt := words(dst, a, b)
+	d, x, y := operands[uint64](dst, a, b)
+	x, y = x[:len(d)], y[:len(d)]
 	for i := range d {
 		d[i] = x[i] | y[i]
 	}
-	for i := range dt {
-		dt[i] = at[i] | bt[i]
+	p, q, r := rest(dst, a, b)
+	q, r = q[:len(p)], r[:len(p)]
+	for i := range p {
+		p[i] = q[i] | r[i]
 	}
 }
 
 func xorBits(dst, a, b []byte) {
-	d, x, y, dt, at, bt := words(dst, a, b)
+	d, x, y := operands[uint64](dst, a, b)
+	x, y = x[:len(d)], y[:len(d)]
 	for i := range d {
 		d[i] = x[i] ^ y[i]
 	}
-	for i := range dt {
-		dt[i] = at[i] ^ bt[i]
+	p, q, r := rest(dst, a, b)
+	q, r = q[:len(p)], r[:len(p)]
+	for i := range p {
+		p[i] = q[i] ^ r[i]
 	}
 }
 
 func andBool(dst, a, b []byte) {
-	d, x, y, dt, at, bt := words(dst, a, b)
+	d, x, y := operands[uint64](dst, a, b)
+	x, y = x[:len(d)], y[:len(d)]
 	for i := range d {
 		d[i] = truth(x[i]) & truth(y[i])
 	}
-	for i := range dt {
-		dt[i] = byte(truth(uint64(at[i])) & truth(uint64(bt[i])))
+	p, q, r := rest(dst, a, b)
+	q, r = q[:len(p)], r[:len(p)]
+	for i := range p {
+		p[i] = byte(truth(uint64(q[i])) & truth(uint64(r[i])))
 	}
 }
 
 func orBool(dst, a, b []byte) {
-	d, x, y, dt, at, bt := words(dst, a, b)
+	d, x, y := operands[uint64](dst, a, b)
+	x, y = x[:len(d)], y[:len(d)]
 	for i := range d {
 		d[i] = truth(x[i] | y[i])
 	}
-	for i := range dt {
-		dt[i] = byte(truth(uint64(at[i] | bt[i])))
+	p, q, r := rest(dst, a, b)
+	q, r = q[:len(p)], r[:len(p)]
+	for i := range p {
+		p[i] = byte(truth(uint64(q[i] | r[i])))
 	}
 }
 
 func xorBool(dst, a, b []byte) {
-	d, x, y, dt, at, bt := words(dst, a, b)
+	d, x, y := operands[uint64](dst, a, b)
+	x, y = x[:len(d)], y[:len(d)]
 	for i := range d {
 		d[i] = truth(x[i]) ^ truth(y[i])
 	}
-	for i := range dt {
-		dt[i] = byte(truth(uint64(at[i])) ^ truth(uint64(bt[i])))
+	p, q, r := rest(dst, a, b)
+	q, r = q[:len(p)], r[:len(p)]
+	for i := range p {
+		p[i] = byte(truth(uint64(q[i])) ^ truth(uint64(r[i])))
 	}
 }

@@ -27,7 +27,7 @@ func lengths(size int) []int {
 	for n := range 70 {
 		list = append(list, n)
 	}
-	for _, n := range []int{128, 192, 256, 4096, 4096 + 32, 4096 + 64, 4096 + 128, 5000} {
+	for _, n := range []int{192, 256, 4096 + 64, 5000} {
 		list = append(list, n/size-1, n/size, n/size+1)
 	}
 	return list

@@ -21,6 +21,7 @@ package reduce
 
 func sumF16(dst, a, b []byte) {
 	d, x, y := operands[Float16](dst, a, b)
+	x, y = x[:len(d)], y[:len(d)]
 	for i := range d {
 		d[i] = ToFloat16(x[i].Float32() + y[i].Float32())
 	}
@@ -28,6 +29,7 @@ func sumF16(dst, a, b []byte) {
 
 func prodF16(dst, a, b []byte) {
 	d, x, y := operands[Float16](dst, a, b)
+	x, y = x[:len(d)], y[:len(d)]
 	for i := range d {
 		d[i] = ToFloat16(x[i].Float32() * y[i].Float32())
 	}
@@ -35,6 +37,7 @@ func prodF16(dst, a, b []byte) {
 
 func minF16(dst, a, b []byte) {
 	d, x, y := operands[Float16](dst, a, b)
+	x, y = x[:len(d)], y[:len(d)]
 	for i := range d {
 		d[i] = ToFloat16(min(x[i].Float32(), y[i].Float32()))
 	}
@@ -42,6 +45,7 @@ func minF16(dst, a, b []byte) {
 
 func maxF16(dst, a, b []byte) {
 	d, x, y := operands[Float16](dst, a, b)
+	x, y = x[:len(d)], y[:len(d)]
 	for i := range d {
 		d[i] = ToFloat16(max(x[i].Float32(), y[i].Float32()))
 	}
@@ -57,6 +61,7 @@ func divideF16(dst, src []byte, n int) {
 
 func sumBF16(dst, a, b []byte) {
 	d, x, y := operands[BFloat16](dst, a, b)
+	x, y = x[:len(d)], y[:len(d)]
 	for i := range d {
 		d[i] = ToBFloat16(x[i].Float32() + y[i].Float32())
 	}
@@ -64,6 +69,7 @@ func sumBF16(dst, a, b []byte) {
 
 func prodBF16(dst, a, b []byte) {
 	d, x, y := operands[BFloat16](dst, a, b)
+	x, y = x[:len(d)], y[:len(d)]
 	for i := range d {
 		d[i] = ToBFloat16(x[i].Float32() * y[i].Float32())
 	}
@@ -71,6 +77,7 @@ func prodBF16(dst, a, b []byte) {
 
 func minBF16(dst, a, b []byte) {
 	d, x, y := operands[BFloat16](dst, a, b)
+	x, y = x[:len(d)], y[:len(d)]
 	for i := range d {
 		d[i] = ToBFloat16(min(x[i].Float32(), y[i].Float32()))
 	}
@@ -78,6 +85,7 @@ func minBF16(dst, a, b []byte) {
 
 func maxBF16(dst, a, b []byte) {
 	d, x, y := operands[BFloat16](dst, a, b)
+	x, y = x[:len(d)], y[:len(d)]
 	for i := range d {
 		d[i] = ToBFloat16(max(x[i].Float32(), y[i].Float32()))
 	}
