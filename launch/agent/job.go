@@ -90,7 +90,7 @@ func (j *job) run() {
 		Exited: func(i int, e *local.ExitError) {
 			var x wire.Exited
 			if e != nil {
-				x = wire.Exited{Code: e.ExitCode(), How: e.How(), Tail: e.Tail}
+				x = wire.Exited{Code: e.ExitCode(), How: e.How()}
 			}
 			j.conn.Send(wire.KindExited, s.Ranks[i], x)
 		},

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"strconv"
 	"strings"
 
 	"thundercollective/launch/hosts"
@@ -23,9 +22,9 @@ const (
 type Job struct {
 	Hosts      []hosts.Host
 	Place      hosts.Placement
-	Addrs      []string // of each machine, as the others reach it
-	Ports      [][]int  // of each machine, as many as PortCount says
-	Served     bool     // an agent serves the coordinator
+	Addrs      []string   // of each machine, as the others reach it
+	Ports      [][]string // of each machine, as many as PortCount says
+	Served     bool       // an agent serves the coordinator
 	Token      string
 	Generation uint32
 	// Columns and Lines are the room a rank has on the launcher's terminal; 0
@@ -107,14 +106,14 @@ func (j *Job) ring() [][]string {
 		for _, host := range rails {
 			port := j.Ports[at.Machine][firstRingPort+used[at.Machine]]
 			used[at.Machine]++
-			ring[r] = append(ring[r], net.JoinHostPort(host, strconv.Itoa(port)))
+			ring[r] = append(ring[r], net.JoinHostPort(host, port))
 		}
 	}
 	return ring
 }
 
 func (j *Job) addr(machine, port int) string {
-	return net.JoinHostPort(j.Addrs[machine], strconv.Itoa(j.Ports[machine][port]))
+	return net.JoinHostPort(j.Addrs[machine], j.Ports[machine][port])
 }
 
 // DeviceMatrix is the form of a device matrix that MLX reads: null, a name or a

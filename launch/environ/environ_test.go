@@ -17,7 +17,7 @@ func twoHosts() *Job {
 	return &Job{
 		Hosts: list, Place: hosts.Place(list),
 		Addrs:  []string{"10.0.0.1", "10.0.0.2"},
-		Ports:  [][]int{{100, 101, 102, 103, 104}, {200, 201, 202, 203, 204, 205, 206}},
+		Ports:  [][]string{strings.Fields("100 101 102 103 104"), strings.Fields("200 201 202 203 204 205 206")},
 		Served: true, Token: "swordfish", Generation: 2, Columns: 90, Lines: 24,
 	}
 }
@@ -65,7 +65,7 @@ func TestPortCount(t *testing.T) {
 // Without rails, devices and a terminal, nothing speaks of them.
 func TestPlainJob(t *testing.T) {
 	list := []hosts.Host{{Name: "localhost", Slots: 1}}
-	j := &Job{Hosts: list, Place: hosts.Place(list), Addrs: []string{"127.0.0.1"}, Ports: [][]int{{1, 2, 3, 4}}}
+	j := &Job{Hosts: list, Place: hosts.Place(list), Addrs: []string{"127.0.0.1"}, Ports: [][]string{strings.Fields("1 2 3 4")}}
 	for _, kv := range j.Rank(0) {
 		for _, name := range []string{"THUNDER_ADDR", "THUNDER_COORDINATOR_SERVED", "MLX_JACCL_COORDINATOR", "COLUMNS", "LINES"} {
 			if strings.HasPrefix(kv, name+"=") {

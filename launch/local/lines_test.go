@@ -20,12 +20,14 @@ func TestLineWriter(t *testing.T) {
 		{"pieces", []string{"a", "b", "c\nd"}, []string{"abc\n", "d"}, []string{"abc", "d"}},
 		{"several at once", []string{"a\nb\nc"}, []string{"a\nb\n", "c"}, []string{"a", "b", "c"}},
 		{"empty lines", []string{"\n", "\n\nx"}, []string{"\n", "\n\n", "x"}, []string{"", "", "", "x"}},
-		{"carriage return", []string{"50%\r100%\r\n"}, []string{"50%\r100%\r\n"}, []string{"50%\r100%"}},
+		{"carriage return", []string{"50%\r100%\r\n"}, []string{"50%\r100%\r\n"}, []string{"100%"}},
+		{"progress bar", []string{"\r10%", "\r20%", "\r30%\n"}, []string{"\r", "10%\r", "20%\r30%\n"}, []string{"", "10%", "30%"}},
+		{"carriage return and newline apart", []string{"a\r", "\nb\r", "c"}, []string{"a\r\n", "b\r", "c"}, []string{"a", "b", "c"}},
 		{"nothing", nil, nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			tl := &tail{}
+			tl := &Tail{}
 			l := &lineWriter{mu: new(sync.Mutex), tail: tl, w: writerFunc(func(p []byte) { got = append(got, string(p)) })}
 			for _, s := range tt.in {
 				if n, err := l.Write([]byte(s)); n != len(s) || err != nil {
@@ -36,8 +38,8 @@ func TestLineWriter(t *testing.T) {
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("wrote %q, want %q", got, tt.want)
 			}
-			if !slices.Equal(tl.lines, tt.tail) {
-				t.Errorf("tail %q, want %q", tl.lines, tt.tail)
+			if !slices.Equal(tl.Lines(), tt.tail) {
+				t.Errorf("tail %q, want %q", tl.Lines(), tt.tail)
 			}
 		})
 	}
@@ -45,7 +47,7 @@ func TestLineWriter(t *testing.T) {
 
 func TestLineWriterBounds(t *testing.T) {
 	var got bytes.Buffer
-	tl := &tail{}
+	tl := &Tail{}
 	l := &lineWriter{mu: new(sync.Mutex), tail: tl, w: &got}
 	long := strings.Repeat("x", 3*maxLine/2)
 	for p := long; p != ""; p = p[min(len(p), 1000):] {
@@ -61,8 +63,8 @@ func TestLineWriterBounds(t *testing.T) {
 	if want := long + "\n" + strings.Repeat("line\n", 1000); got.String() != want {
 		t.Error("output differs")
 	}
-	if len(tl.lines) != tailLines {
-		t.Errorf("tail has %d lines, want %d", len(tl.lines), tailLines)
+	if len(tl.Lines()) != tailLines {
+		t.Errorf("tail has %d lines, want %d", len(tl.Lines()), tailLines)
 	}
 }
 
@@ -70,7 +72,7 @@ func TestLineWriterBounds(t *testing.T) {
 func TestLineWriterError(t *testing.T) {
 	bad := errors.New("disk full")
 	calls := 0
-	l := &lineWriter{mu: new(sync.Mutex), tail: &tail{}, w: failing{bad, &calls}}
+	l := &lineWriter{mu: new(sync.Mutex), tail: &Tail{}, w: failing{bad, &calls}}
 	for range 3 {
 		if _, err := l.Write([]byte("x\n")); err != nil {
 			t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"slices"
 	"sync"
 	"syscall"
 )
@@ -22,12 +21,12 @@ type rank struct {
 	inPipe   *os.File      // our end of its stdin
 	outPipes []*os.File    // our ends of its stdout and stderr
 	lines    []*lineWriter
-	tail     *tail
+	tail     *Tail
 }
 
 // newRank prepares a rank; start starts it.
 func newRank(cfg *Config, index int, mark string, mu *sync.Mutex) *rank {
-	r := &rank{index: index, tail: &tail{}}
+	r := &rank{index: index, tail: &Tail{}}
 	r.cmd = exec.Command(cfg.Argv[0], cfg.Argv[1:]...)
 	r.cmd.Dir = cfg.Dir
 	r.cmd.Env = os.Environ()
@@ -139,7 +138,7 @@ func (r *rank) result() *ExitError {
 	if st.Success() {
 		return nil
 	}
-	e := &ExitError{Rank: r.index, PID: st.Pid(), Code: st.ExitCode(), Tail: slices.Clone(r.tail.lines)}
+	e := &ExitError{Rank: r.index, PID: st.Pid(), Code: st.ExitCode(), Tail: r.tail.Lines()}
 	if ws, ok := st.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		e.Signal = ws.Signal()
 	}

@@ -72,7 +72,7 @@ func run(ctx context.Context, cfg *Config) error {
 	err = j.finish()
 	switch {
 	case j.first != nil:
-		j.first.Tail = j.ranks[j.first.Rank].tail.lines // it is complete now
+		j.first.Tail = j.ranks[j.first.Rank].tail.Lines() // it is complete now
 		return j.first
 	case j.cause != nil:
 		return j.cause

@@ -82,9 +82,8 @@ type Started struct {
 
 // Exited tells of a rank that ended.
 type Exited struct {
-	Code int      // as a shell reports it: 128 and more for a signal
-	How  string   // in words, when it failed; signals have names, their numbers differ between systems
-	Tail []string // last lines of its output, when it failed
+	Code int    // as a shell reports it: 128 and more for a signal
+	How  string // in words, when it failed; signals have names, their numbers differ between systems
 }
 
 // Taken says how many bytes of input a rank has read since the last one. The

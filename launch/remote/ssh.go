@@ -1,0 +1,68 @@
+package remote
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// connectTimeout bounds how long ssh may take to connect to a host.
+const connectTimeout = 10 * time.Second
+
+// options are what we need of ssh whatever the user's configuration says.
+// It must not ask anything, not take over what is not its own (forwardings, a
+// terminal, the role of a shared connection's master, which would outlive us),
+// and notice within seconds that the other side is gone.
+var options = []string{
+	"-T", "-x",
+	"-o", "BatchMode=yes",
+	"-o", fmt.Sprintf("ConnectTimeout=%d", int(connectTimeout.Seconds())),
+	"-o", "ServerAliveInterval=1",
+	"-o", "ServerAliveCountMax=3",
+	"-o", "ControlMaster=no",
+	"-o", "ClearAllForwardings=yes",
+	"-o", "RemoteCommand=none",
+	"-o", "LogLevel=ERROR",
+}
+
+// Command is the command line that starts an agent on host.
+func (c *Config) Command(host string) []string {
+	argv := append([]string{}, c.ssh()...)
+	argv = append(argv, options...)
+	return append(argv, "--", host, "exec /bin/sh -c "+Quote(c.script()))
+}
+
+func (c *Config) ssh() []string {
+	if len(c.SSH) == 0 {
+		return []string{"ssh"}
+	}
+	return c.SSH
+}
+
+// script finds thunder on the other machine: where this one has it, or in the
+// search path, to which it adds the places that shells add only when somebody
+// logs in.
+func (c *Config) script() string {
+	first := c.Thunder
+	if first == "" {
+		first = c.Agent[0]
+	}
+	return `PATH="$PATH:$HOME/bin:$HOME/.local/bin:$HOME/go/bin:/usr/local/bin:/opt/homebrew/bin"; ` +
+		`for t in ` + Quote(first) + ` thunder; do ` +
+		`if command -v "$t" >/dev/null 2>&1; then exec "$t" launch-agent; fi; done; ` +
+		`echo "` + notInstalled + `" >&2; exit 127`
+}
+
+// notInstalled is what the script says when it finds no thunder.
+const notInstalled = "thunder is not installed"
+
+// Quote makes s one word for any Unix shell.
+func Quote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-+=./,:@%", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
