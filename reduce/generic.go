@@ -56,7 +56,7 @@ func boolean(and, or, xor Kernel) [opEnd]Kernel {
 
 // operands views the three buffers as elements. The kernels then cut the operands
 // to the length of dst, each by itself, because only so does the compiler see that
-// their loops need no bounds checks: twice the speed.
+// their loops need no bounds checks.
 func operands[T any](dst, a, b []byte) (d, x, y []T) {
 	return view[T](dst), view[T](a), view[T](b)
 }

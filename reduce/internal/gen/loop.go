@@ -68,9 +68,12 @@ const (
 	line = 64 // bytes of a cache line
 	// ahead is how far from the place of work memory is asked for. The CPU does
 	// so by itself, but no further than the end of the page and, where there is
-	// much to do per vector, too late: up to 1.6 times the speed in main memory.
-	// Stores that bypass the cache would gain half again where dst is apart, but
-	// cost a third when the result is read next, as in a collective it is.
+	// much to do per vector, too late. In main memory this makes the 16-bit floats
+	// about 1.3 times as fast (Sapphire Rapids); float32 neither gains nor loses.
+	//
+	// Stores that bypass the cache instead were 1.3 to 1.4 times as fast where dst
+	// is apart, but at 1 MiB took a quarter off when the result was read next, as
+	// in a collective it is.
 	ahead = 4096
 )
 
