@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"time"
@@ -163,8 +164,13 @@ func (j *joiner) attempt(ctx context.Context) ([]Peer, error) {
 		return nil, errors.New("nothing listens there")
 	}
 	// Closing, unlike a deadline in the past, cannot be undone by what follows.
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stop()
+	closed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { conn.Close(); close(closed) })
+	defer func() {
+		if !stop() {
+			<-closed
+		}
+	}()
 
 	_ = conn.SetDeadline(j.soon(handshakeTimeout))
 	hello := handshake.Hello{
@@ -234,7 +240,7 @@ func (j *joiner) register(conn net.Conn, ip netip.Addr) error {
 }
 
 // roster waits for the coordinator's word.
-func (j *joiner) roster(conn net.Conn) ([]Peer, error) {
+func (j *joiner) roster(conn io.Reader) ([]Peer, error) {
 	peers := make([]Peer, 0, j.Size)
 	for len(peers) < j.Size {
 		kind, body, err := readFrame(conn)
