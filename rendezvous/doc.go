@@ -52,6 +52,10 @@
 // number of connections with deadlines; when there are too many of those, the
 // oldest go.
 //
+// The coordinator's port is best chosen below those that systems give out for
+// outgoing connections (32768 on Linux, 49152 on macOS): one of those may be taken
+// when rank 0 starts.
+//
 // Zones of link-local IPv6 addresses are names that one machine has for its
 // interfaces. A rank that reached the coordinator through a link-local address
 // takes that interface for the link-local addresses of its peers; otherwise it

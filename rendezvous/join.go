@@ -201,12 +201,6 @@ func (j *joiner) soon(d time.Duration) time.Time {
 	return j.deadline
 }
 
-// localIP is this end's address, or the zero Addr if conn has none.
-func localIP(conn net.Conn) netip.Addr {
-	ap, _ := netip.ParseAddrPort(conn.LocalAddr().String())
-	return ap.Addr().Unmap()
-}
-
 // register tells the coordinator where this rank listens.
 func (j *joiner) register(conn net.Conn, ip netip.Addr) error {
 	if j.Listen != nil && !j.listening {
@@ -286,22 +280,4 @@ func (j *joiner) roster(conn io.Reader) ([]Peer, error) {
 		}
 	}
 	return peers, nil
-}
-
-// rezone replaces the zones of link-local addresses. A zone is the name that one
-// machine has for its interface: another machine reaches the same address through
-// an interface of its own, most likely the one through which it reached the
-// coordinator, if that too is link-local.
-func rezone(peers []Peer, zone string) {
-	if zone == "" {
-		return
-	}
-	for _, peer := range peers {
-		for i, addr := range peer.Addrs {
-			if e, err := parseEndpoint(addr); err == nil && e.ip.Zone() != "" {
-				e.ip = e.ip.WithZone(zone)
-				peer.Addrs[i] = e.String()
-			}
-		}
-	}
 }

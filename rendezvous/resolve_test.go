@@ -127,6 +127,7 @@ func TestResolveRefuses(t *testing.T) {
 		{"hostfile without addresses", Config{Rank: 0, Hostfile: `[{"ssh":"a"}]`}, `host "a" has no address`},
 		{"exposed", Config{Rank: 0, Addrs: []string{"0.0.0.0:7000"}}, "without a token"},
 		{"exposed coordinator", Config{Rank: 0, Size: 1, Coordinator: "192.0.2.1:7000"}, "without a token"},
+		{"exposed data", Config{Rank: 0, Size: 1, Coordinator: freeAddr(t, "127.0.0.1"), Addrs: []string{":0"}}, "listening on :0 without a token"},
 		{"not our address", Config{Rank: 0, Size: 1, Coordinator: "192.0.2.1:7000", Insecure: true}, "it has to be an address of rank 0's own machine"},
 	}
 	for _, tt := range tests {

@@ -41,7 +41,7 @@ func (s *server) handle(conn net.Conn) {
 // admit checks who an authenticated rank says it is, and gives it its seat.
 func (s *server) admit(h handshake.Hello, st *seat) error {
 	switch {
-	case h.Purpose != handshake.PurposeJoin:
+	case h.Purpose != handshake.PurposeJoin || h.To != 0:
 		return &handshake.RejectedError{Code: handshake.Other, Text: "this is a coordinator, not a rank"}
 	case h.Generation > s.cfg.Generation:
 		// This coordinator is a left-over that will soon make room.
