@@ -151,12 +151,12 @@ func (c *channel) Wait() error {
 	return c.err
 }
 
-// Close implements hca.Channel. Nobody waits any more when Wait has returned.
+// Stop implements hca.Channel. Nobody is in Wait any more when it returns.
+func (c *channel) Stop() { c.file.Close() }
+
+// Close implements hca.Channel.
 func (c *channel) Close() error {
-	err := c.file.Close()
-	if e := c.lib.destroyCompChannel.do(c.ch); err == nil {
-		err = e
-	}
+	err := c.lib.destroyCompChannel.do(c.ch)
 	c.page.free()
 	return err
 }

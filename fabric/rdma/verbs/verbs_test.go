@@ -133,6 +133,7 @@ func TestDevice(t *testing.T) {
 	if wcs[0].ID != 8 || wcs[0].Status != hca.Flushed {
 		t.Errorf("after failing: %+v", wcs[0])
 	}
+	ch.Stop()
 	for _, c := range []interface{ Close() error }{qps[0], qps[1], mr, cq, ch, pd, d} {
 		if err := c.Close(); err != nil {
 			t.Errorf("%T: %v", c, err)

@@ -113,8 +113,11 @@ type MR interface {
 // A Channel delivers completion events.
 type Channel interface {
 	// Wait blocks until an armed queue of the channel has a completion. It
-	// returns an error once Close was called.
+	// returns an error once Stop was called.
 	Wait() error
+	// Stop ends the waiting, for good.
+	Stop()
+	// Close comes after Stop, and after Close of the channel's queues.
 	Close() error
 }
 

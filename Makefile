@@ -1,0 +1,39 @@
+# Everything a developer does has a target here; `make help` lists them.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+
+.DEFAULT_GOAL := build
+
+.PHONY: help
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/thunder, one static binary
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/thunder ./cmd/thunder
+
+.PHONY: demo
+demo: build ## build, and take the two-minute tour on this machine
+	bin/thunder demo
+
+.PHONY: test
+test: ## all checks and all tests, as CI runs them
+	scripts/test.sh
+
+.PHONY: lint
+lint: ## formatting, vet, staticcheck, and the platforms we cannot run here
+	scripts/lint.sh
+
+.PHONY: fuzz
+fuzz: ## fuzz every parser for FUZZTIME (10s) each
+	scripts/fuzz.sh
+
+.PHONY: bench
+bench: ## Go benchmarks of kernels and links
+	$(GO) test -run '^$$' -bench . -benchmem ./reduce ./fabric/... ./collective .
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin

@@ -1,0 +1,96 @@
+package thunder
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// An activity is the operation that occupies one place of a group: the collectives,
+// or one direction to one peer. It is what deadlines and the watchdog look at.
+type activity struct {
+	mu       sync.Mutex
+	active   bool
+	call     call
+	since    time.Time
+	deadline time.Time
+	asked    time.Time // when the peers were last asked where they are
+	done     <-chan struct{}
+
+	// The caller's context registered with, by its Done channel; the same
+	// context used again costs nothing.
+	watched <-chan struct{}
+	off     func() bool
+}
+
+// begin notes that an operation runs under the caller's ctx.
+func (t *activity) begin(c *Comm, ctx context.Context, a *call) {
+	now := time.Now()
+	done := ctx.Done()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.active, t.call, t.since, t.asked, t.done = true, *a, now, now, done
+	t.deadline = now.Add(c.job.timeout)
+	if done == nil || done == t.watched {
+		return
+	}
+	if t.off != nil {
+		t.off()
+	}
+	t.watched = done
+	t.off = context.AfterFunc(ctx, func() {
+		if a, since, ok := t.under(done); ok {
+			c.failAll(c.ended(context.Cause(ctx), &a, since))
+		}
+	})
+}
+
+// end notes that it is over.
+func (t *activity) end() {
+	t.mu.Lock()
+	t.active = false
+	t.mu.Unlock()
+}
+
+// under returns the operation if it runs under the context with that Done channel.
+func (t *activity) under(done <-chan struct{}) (call, time.Time, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.call, t.since, t.active && t.done == done
+}
+
+// overdue returns the operation if its deadline has passed.
+func (t *activity) overdue(now time.Time) (call, time.Time, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.call, t.since, t.active && now.After(t.deadline)
+}
+
+// stalled returns the operation if it is time to ask the peers about it: it has
+// run for longer than every, and so has the last such question.
+func (t *activity) stalled(now time.Time, every time.Duration) (call, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.active || now.Sub(t.asked) < every {
+		return call{}, false
+	}
+	t.asked = now
+	return t.call, true
+}
+
+// release lets go of the caller's context.
+func (t *activity) release() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.off != nil {
+		t.off()
+	}
+}
+
+// operation returns what is, or was last, under way.
+func (t *activity) operation() *call {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	a := t.call
+	return &a
+}

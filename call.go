@@ -1,0 +1,63 @@
+package thunder
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"thundercollective/fabric"
+)
+
+// A call is what ranks have to agree on about one operation. It is the content
+// of the tag that travels with every message of it.
+type call struct {
+	generation uint32
+	group      uint32
+	seq        uint64 // number of the operation in its group, or of the message to its peer
+	kind       Kind
+	op         Op
+	dtype      DType
+	algo       Algo
+	root       uint32
+	count      uint64
+}
+
+// tag encodes a call.
+func (c *call) tag() (t fabric.Tag) {
+	le := binary.LittleEndian
+	le.PutUint32(t[0:], c.generation)
+	le.PutUint32(t[4:], c.group)
+	le.PutUint64(t[8:], c.seq)
+	t[16], t[17], t[18], t[19] = byte(c.kind), byte(c.op), byte(c.dtype), byte(c.algo)
+	le.PutUint32(t[20:], c.root)
+	le.PutUint64(t[24:], c.count)
+	return t
+}
+
+// callOf decodes a tag. Any 32 bytes decode to something.
+func callOf(t *fabric.Tag) call {
+	le := binary.LittleEndian
+	return call{
+		generation: le.Uint32(t[0:]), group: le.Uint32(t[4:]), seq: le.Uint64(t[8:]),
+		kind: Kind(t[16]), op: Op(t[17]), dtype: DType(t[18]), algo: Algo(t[19]),
+		root: le.Uint32(t[20:]), count: le.Uint64(t[24:]),
+	}
+}
+
+// String says it as a programmer would have written it.
+func (c call) String() string {
+	s := c.kind.String()
+	if c.kind == KindBarrier {
+		return s
+	}
+	s += fmt.Sprintf("(%d × %v", c.count, c.dtype)
+	if c.kind.Reduces() {
+		s += fmt.Sprintf(", %v", c.op)
+	}
+	if c.kind.Rooted() {
+		s += fmt.Sprintf(", root %d", c.root)
+	}
+	if c.algo != Auto {
+		s += fmt.Sprintf(", %v", c.algo)
+	}
+	return s + ")"
+}

@@ -1,0 +1,215 @@
+package thunder
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"thundercollective/collective"
+	"thundercollective/fabric"
+)
+
+// A Comm is a group of ranks that communicate: all of them (Init, Local), or some
+// (Split). It is safe for concurrent use. Collective operations run one after the
+// other in the order of the calls, which must be the same on all ranks; sends to a
+// peer, and receives from one, each keep their own order beside them. Operations
+// of different Comms do not wait for each other.
+//
+// After an error of an operation the group is of no more use: every later call
+// returns the same error, here and at the other ranks.
+type Comm struct {
+	job   *job
+	id    uint32
+	ranks []int // rank in the job, by rank in this group
+	rank  int   // this process
+
+	ctx  context.Context // of all operations; ends with the failure as its cause
+	stop context.CancelCauseFunc
+
+	turn    queue
+	seq     uint64 // number of the last collective that entered; under turn.mu
+	splits  uint32 // Split calls so far; under turn.mu
+	planner *collective.Planner
+	exec    *collective.Executor
+	paths   paths // links of collectives
+	current activity
+	past    history
+	pairs   []pair // point-to-point state, by rank in this group
+
+	mu      sync.Mutex
+	failure error
+}
+
+// newComm makes the group; ranks are ranks of the job.
+func newComm(j *job, id uint32, ranks []int, rank int) *Comm {
+	c := &Comm{job: j, id: id, ranks: ranks, rank: rank, pairs: make([]pair, len(ranks))}
+	c.ctx, c.stop = context.WithCancelCause(context.Background())
+	c.paths = paths{comm: c, channel: channelOf(id, false), links: make([]fabric.Link, len(ranks))}
+	if len(ranks) > 1 {
+		c.planner = collective.NewPlanner()
+		c.exec = collective.NewExecutor(rank, len(ranks), &c.paths)
+	}
+	return c
+}
+
+// channelOf returns the fabric channel of a group's collectives, or that of its
+// point-to-point messages.
+func channelOf(id uint32, pairs bool) fabric.Channel {
+	if pairs {
+		return fabric.Channel(2*id + 1)
+	}
+	return fabric.Channel(2 * id)
+}
+
+// Rank is this process's place in the group, from 0.
+func (c *Comm) Rank() int { return c.rank }
+
+// Size is the number of ranks in the group.
+func (c *Comm) Size() int { return len(c.ranks) }
+
+// Fabric names what carries the messages: "tcp", "mem", or "none" for a rank
+// that is alone.
+func (c *Comm) Fabric() string {
+	if c.job.fab == nil {
+		return "none"
+	}
+	return c.job.fab.Name()
+}
+
+// Host names the machine of a rank of the group, as far as it is known.
+func (c *Comm) Host(rank int) string { return c.job.host(c.ranks[rank]) }
+
+// Err returns why the group is of no more use; nil as long as it works.
+func (c *Comm) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failure
+}
+
+// Traffic counts what this process has sent and received for all groups.
+func (c *Comm) Traffic() Traffic {
+	if counter, ok := c.job.fab.(fabric.Counter); ok {
+		return counter.Traffic()
+	}
+	return Traffic{}
+}
+
+// Abort ends the group at all ranks: pending and later calls return an
+// *AbortError with the reason.
+func (c *Comm) Abort(reason string) {
+	c.failAll(&AbortError{Rank: c.job.rank, Reason: reason})
+}
+
+// Close leaves the group. Closing the Comm of Init or Local closes all groups made
+// from it and tells the peers that this rank has left in good order.
+func (c *Comm) Close() error {
+	if c.id == worldID {
+		return c.job.close()
+	}
+	c.shut()
+	c.job.forget(c)
+	return nil
+}
+
+// shut ends the group at this rank only.
+func (c *Comm) shut() {
+	c.fail(&ClosedError{})
+	c.turn.enterAndWait() // until no operation uses the executor
+	defer c.turn.leave()
+	if c.exec != nil {
+		c.exec.Close()
+	}
+	c.current.release()
+	c.paths.close()
+	for i := range c.pairs {
+		c.pairs[i].close()
+	}
+}
+
+// Do performs one operation and returns when it is done.
+func (c *Comm) Do(ctx context.Context, r *Request) error {
+	if r.Kind.PointToPoint() {
+		return c.exchange(ctx, r)
+	}
+	a, wait, err := c.admit(r)
+	if err != nil {
+		return err
+	}
+	return c.run(ctx, r, a, wait)
+}
+
+// Start begins an operation and returns at once. The buffers must be left alone
+// until it is done.
+func (c *Comm) Start(ctx context.Context, r *Request) *Work {
+	w := &Work{done: make(chan struct{})}
+	r = r.clone()
+	if r.Kind.PointToPoint() {
+		c.startExchange(ctx, r, w)
+		return w
+	}
+	a, wait, err := c.admit(r)
+	if err != nil {
+		w.finish(err)
+		return w
+	}
+	go func() { w.finish(c.run(ctx, r, a, wait)) }()
+	return w
+}
+
+// admit validates a collective and gives it its place among the others.
+func (c *Comm) admit(r *Request) (a call, wait <-chan struct{}, err error) {
+	count, err := r.check(c.rank, len(c.ranks))
+	if err != nil {
+		return a, nil, fmt.Errorf("thunder: %w", err)
+	}
+	if err := c.Err(); err != nil {
+		return a, nil, err
+	}
+	a = call{generation: c.job.generation, group: c.id, kind: r.Kind, dtype: r.DType, algo: r.Algo}
+	if r.Kind.Reduces() {
+		a.op = r.Op
+	}
+	if r.Kind.Rooted() {
+		a.root = uint32(r.Root)
+	}
+	if !r.Varying {
+		a.count = uint64(count) // else every message's own length is compared
+	}
+	wait = c.turn.enter(func() {
+		c.seq++
+		a.seq = c.seq
+	})
+	return a, wait, nil
+}
+
+// run performs an admitted collective when its turn has come.
+func (c *Comm) run(ctx context.Context, r *Request, a call, wait <-chan struct{}) error {
+	if wait != nil {
+		<-wait // every operation before this one ends: it has a deadline
+	}
+	defer c.turn.leave()
+	if err := c.Err(); err != nil {
+		return err
+	}
+	plan, input, err := c.plan(r, &a)
+	if err != nil || plan == nil {
+		return err
+	}
+	tag := a.tag()
+	c.past.add(a.seq, &tag)
+	if ctx.Err() != nil {
+		return c.giveUp(ctx, &a)
+	}
+	c.current.begin(c, ctx, &a)
+	err = c.exec.Run(c.ctx, plan, &tag, r.Recv, input)
+	c.current.end()
+	if err != nil {
+		return c.explain(err, &a)
+	}
+	return nil
+}
+
+// patience is how long a rank that lost its path to a peer waits to be told what
+// became of that peer, so that all ranks name the same culprit.
+const patience = time.Second

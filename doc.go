@@ -1,0 +1,39 @@
+// Package thunder runs collective operations over a fabric of a few machines: TCP
+// today, and whatever else package fabric has a provider for.
+//
+// A program starts as one process per rank, finds the others with Init, and calls
+// the same operations in the same order everywhere:
+//
+//	c, err := thunder.Init(ctx, thunder.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	defer c.Close()
+//	grads := []float32{ ... }
+//	err = thunder.AllReduce(ctx, c, grads, thunder.Avg)
+//
+// Started alone, it is a group of one and every operation succeeds at once.
+//
+// # Order
+//
+// Collectives of one Comm run one after the other. Send and Recv keep an order of
+// their own for each peer and direction, apart from the collectives. The Async
+// functions return at once with a Work; their place in the order is that of the
+// call. Split makes groups that do not wait for each other.
+//
+// # Failure
+//
+// No call blocks for ever. An operation ends with its result, or with an error that
+// says who, what and why:
+//
+//   - *PeerLostError: a rank is gone;
+//   - *TimeoutError: the context's deadline or Options.Timeout passed, with what
+//     the late ranks were doing;
+//   - *MismatchError: ranks called different things;
+//   - *AbortError: a rank cancelled its context or called Abort;
+//   - *AuthError (from Init): a peer does not know the token.
+//
+// The rank that notices tells the others over a control channel beside the data,
+// so all of them return the same within a moment. The Comm is of no more use then.
+// Buffers of a failed operation hold anything.
+package thunder

@@ -1,0 +1,83 @@
+package thunder
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"thundercollective/rendezvous/handshake"
+)
+
+// AuthError says that a peer does not know the job's token.
+type AuthError = handshake.AuthError
+
+// A PeerLostError says that a rank is gone. All survivors name the same one.
+// Ranks are those of the whole job, also in groups made by Split.
+type PeerLostError struct {
+	Rank  int
+	Host  string // its machine, if known
+	Cause string // what was seen of its end
+	Err   error  // the error of the fabric at this rank, if it saw one
+}
+
+func (e *PeerLostError) Error() string {
+	where := ""
+	if e.Host != "" {
+		where = " on " + e.Host
+	}
+	return fmt.Sprintf("thunder: lost rank %d%s: %s; see that rank's output for the reason", e.Rank, where, e.Cause)
+}
+
+func (e *PeerLostError) Unwrap() error { return e.Err }
+
+// A TimeoutError says that an operation did not end in time. The rank whose
+// deadline passed first tells the others, so all ranks return the same.
+type TimeoutError struct {
+	Rank      int           // whose deadline passed
+	Operation string        // what it was doing
+	After     time.Duration // how long it had waited
+	Missing   []string      // ranks that had not arrived, and where each was; known to Rank only
+}
+
+func (e *TimeoutError) Error() string {
+	s := fmt.Sprintf("thunder: rank %d gave up on %s after %v", e.Rank, e.Operation, e.After.Round(time.Millisecond))
+	if len(e.Missing) > 0 {
+		s += ": " + strings.Join(e.Missing, "; ")
+	}
+	return s
+}
+
+// Timeout makes the error a net.Error-like timeout.
+func (e *TimeoutError) Timeout() bool { return true }
+
+// A MismatchError says that two ranks called different things: another
+// operation, element type, count, root or order. All ranks of the group get it.
+type MismatchError struct {
+	Sequence uint64 // number of the operation in its group
+	// What the two ranks called. Ranks are those of the whole job.
+	RankA, RankB int
+	CallA, CallB string
+}
+
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("thunder: ranks disagree on operation #%d: rank %d called %s, rank %d called %s", e.Sequence, e.RankA, e.CallA, e.RankB, e.CallB)
+}
+
+// An AbortError says that a rank ended the group on purpose, by cancelling the
+// context of an operation or by Abort.
+type AbortError struct {
+	Rank   int
+	Reason string
+	Err    error // the context's cause, at that rank only
+}
+
+func (e *AbortError) Error() string {
+	return fmt.Sprintf("thunder: rank %d aborted: %s", e.Rank, e.Reason)
+}
+
+func (e *AbortError) Unwrap() error { return e.Err }
+
+// A ClosedError says that the Comm was closed at this rank.
+type ClosedError struct{}
+
+func (*ClosedError) Error() string { return "thunder: communicator is closed" }

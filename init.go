@@ -1,0 +1,139 @@
+package thunder
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"thundercollective/fabric"
+	"thundercollective/fabric/tcp"
+	"thundercollective/rendezvous"
+	"thundercollective/rendezvous/detect"
+)
+
+// Init makes this process a rank of its job: it finds out who it is, meets the
+// others, and returns the group of all ranks once every one of them is there. It
+// gives up when ctx ends or StartTimeout has passed.
+//
+// Who it is comes from the options, from THUNDER_ variables (package rendezvous
+// lists them), or from the launcher that started it: thunder launch, mpirun, srun,
+// torchrun, mlx.launch, or Kubernetes. Without any of them it is alone.
+func Init(ctx context.Context, o Options) (*Comm, error) {
+	o, err := o.complete(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := whoAmI(o, os.Getenv)
+	if err != nil {
+		return nil, fmt.Errorf("thunder: %w", err)
+	}
+	if cfg.StartTimeout == 0 {
+		cfg.StartTimeout = rendezvous.DefaultStartTimeout
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, &startError{cfg.StartTimeout})
+	defer cancel()
+
+	var ln *tcp.Listener
+	roster, err := rendezvous.Resolve(ctx, cfg, func(at []string) ([]string, error) {
+		if ln, err = tcp.Listen(at...); err != nil {
+			return nil, err
+		}
+		return ln.Addrs(), nil
+	})
+	if err != nil {
+		if ln != nil {
+			ln.Close()
+		}
+		return nil, fmt.Errorf("thunder: %w", err)
+	}
+	j := &job{
+		rank: roster.Rank, generation: roster.Generation, timeout: o.Timeout, algo: o.Algo,
+		log: o.Logger.With("rank", roster.Rank),
+	}
+	for _, p := range roster.Peers {
+		j.hosts = append(j.hosts, p.Host)
+	}
+	if ln != nil {
+		if j.fab, err = openFabric(ln, roster, cfg, o); err != nil {
+			return nil, fmt.Errorf("thunder: %w", err)
+		}
+	}
+	world, err := j.start(ctx)
+	if err != nil && j.fab != nil {
+		j.fab.Close()
+	}
+	return world, err
+}
+
+// whoAmI puts together what the options, the environment and the launcher say, in
+// that order of weight.
+func whoAmI(o Options, getenv func(string) string) (rendezvous.Config, error) {
+	env, err := rendezvous.FromEnv(getenv)
+	if err != nil {
+		return env, err
+	}
+	cfg := env.Merge(o.place())
+	if cfg.Way() != rendezvous.Alone && cfg.Rank != rendezvous.NoRank {
+		return cfg, nil
+	}
+	source := detect.System()
+	source.Getenv = getenv
+	job, ok, err := detect.Detect(source)
+	if err != nil || !ok {
+		return cfg, err
+	}
+	base := rendezvous.Config{
+		Rank: job.Rank, Size: job.Size, Coordinator: job.Coordinator, Hostfile: job.Hostfile,
+		Token: job.Token, Generation: job.Generation,
+	}
+	return base.Merge(cfg), nil
+}
+
+// openFabric makes the fabric that the options name out of the listener.
+func openFabric(ln *tcp.Listener, roster *rendezvous.Roster, cfg rendezvous.Config, o Options) (fabric.Fabric, error) {
+	switch o.Fabric {
+	case "", "tcp":
+	default:
+		ln.Close()
+		return nil, fmt.Errorf("there is no fabric %q here; choose tcp", o.Fabric)
+	}
+	tc := tcp.Config{
+		Rank: roster.Rank, Generation: roster.Generation, Token: cfg.Token,
+		Streams: o.Streams, Spin: spinFor(roster), Logger: o.Logger,
+	}
+	for _, p := range roster.Peers {
+		tc.Peers = append(tc.Peers, p.Addrs)
+	}
+	f, err := tcp.New(ln, tc)
+	if err != nil {
+		return nil, err // not f: a nil *tcp.Fabric would not be a nil fabric.Fabric
+	}
+	return f, nil
+}
+
+// spinFor says how long receivers poll before they park: not at all when the ranks
+// of this machine would take each other's cores for it.
+func spinFor(roster *rendezvous.Roster) time.Duration {
+	here := 0
+	for _, p := range roster.Peers {
+		if p.Host == roster.Peers[roster.Rank].Host {
+			here++
+		}
+	}
+	if here > runtime.NumCPU() {
+		return 0
+	}
+	return 50 * time.Microsecond
+}
+
+// startError is the cause of a start that took too long.
+type startError struct{ after time.Duration }
+
+func (e *startError) Error() string {
+	return fmt.Sprintf("not all ranks were there after %v; start the missing ones, or allow more time with --start-timeout (THUNDER_START_TIMEOUT)", e.after)
+}
+
+// Unwrap lets errors.Is find the usual name for it.
+func (e *startError) Unwrap() error { return context.DeadlineExceeded }

@@ -1,0 +1,189 @@
+package thunder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"thundercollective/collective"
+	"thundercollective/fabric"
+)
+
+// worldID is the group of all ranks. Other groups get theirs in Split.
+const worldID = 1
+
+// A job is this process's part in the whole: the fabric, the groups, and what is
+// known of the other ranks.
+type job struct {
+	fab        fabric.Fabric // nil for a rank that is alone
+	rank       int
+	generation uint32
+	hosts      []string // by rank
+	timeout    time.Duration
+	algo       Algo
+	log        *slog.Logger
+	peers      []*peer // by rank; nil for this one
+
+	ctx  context.Context
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+
+	mu     sync.Mutex
+	groups map[uint32]*Comm
+	early  map[uint32]error // failures of groups that do not exist here yet
+	closed bool
+}
+
+// start joins the control channel of every peer, which proves that all of them are
+// there and agree on the job, and returns the group of all ranks.
+func (j *job) start(ctx context.Context) (*Comm, error) {
+	n := len(j.hosts)
+	j.groups, j.early = map[uint32]*Comm{}, map[uint32]error{}
+	j.ctx, j.stop = context.WithCancel(context.Background())
+	j.peers = make([]*peer, n)
+	ranks := make([]int, n)
+	for r := range ranks {
+		ranks[r] = r
+		if r != j.rank {
+			j.peers[r] = &peer{rank: r, left: make(chan struct{}), at: map[uint32]place{}}
+		}
+	}
+	if err := j.connect(ctx); err != nil {
+		j.stop()
+		return nil, err
+	}
+	world := newComm(j, worldID, ranks, j.rank)
+	j.add(world)
+	for _, p := range j.peers {
+		if p != nil {
+			j.wg.Go(func() { j.listen(p) })
+		}
+	}
+	if n > 1 {
+		j.wg.Go(j.watch)
+	}
+	return world, nil
+}
+
+// connect opens the control channels side by side. The first failure that waiting
+// cannot mend ends the others.
+func (j *job) connect(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	errs := make([]error, len(j.peers))
+	for r, p := range j.peers {
+		if p == nil {
+			continue
+		}
+		wg.Go(func() {
+			var err error
+			if p.link, err = j.fab.Link(ctx, r, fabric.Control); err != nil {
+				errs[r] = fmt.Errorf("thunder: rank %d: %w", j.rank, err)
+				cancel(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		// What the others say is only that the first one ended them.
+		if err != nil && errors.Is(err, context.Cause(ctx)) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *job) host(rank int) string { return j.hosts[rank] }
+
+// algoFor is the job's algorithm for operations that have it; Auto for the rest.
+func (j *job) algoFor(k Kind) Algo {
+	for _, a := range collective.Algos(k) {
+		if a == j.algo {
+			return a
+		}
+	}
+	return Auto
+}
+
+// add makes a group known to the control channel.
+func (j *job) add(c *Comm) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return &ClosedError{}
+	}
+	if j.groups[c.id] != nil {
+		return fmt.Errorf("thunder: group %#x exists already; close groups that are no longer used", c.id)
+	}
+	j.groups[c.id] = c
+	if err := j.early[c.id]; err != nil {
+		delete(j.early, c.id)
+		c.fail(err)
+	}
+	return nil
+}
+
+func (j *job) forget(c *Comm) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.groups, c.id)
+}
+
+// all returns the groups at this moment.
+func (j *job) all() []*Comm {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	list := make([]*Comm, 0, len(j.groups))
+	for _, c := range j.groups {
+		list = append(list, c)
+	}
+	return list
+}
+
+// group returns one by its number, nil if there is none.
+func (j *job) group(id uint32) *Comm {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.groups[id]
+}
+
+// failGroup ends a group because another rank said so; a group that this rank has
+// yet to make fails when it does.
+func (j *job) failGroup(id uint32, err error) {
+	const most = 64 // a bound on what peers can leave here
+	j.mu.Lock()
+	c := j.groups[id]
+	if c == nil && len(j.early) < most {
+		j.early[id] = err
+	}
+	j.mu.Unlock()
+	if c != nil {
+		c.fail(err)
+	}
+}
+
+// close says goodbye and releases everything.
+func (j *job) close() error {
+	j.mu.Lock()
+	if j.closed {
+		j.mu.Unlock()
+		return nil
+	}
+	j.closed = true
+	j.mu.Unlock()
+	for _, c := range j.all() {
+		c.shut()
+	}
+	j.tellAll(&notice{kind: noticeGoodbye})
+	j.stop()
+	var err error
+	if j.fab != nil {
+		err = j.fab.Close()
+	}
+	j.wg.Wait()
+	return err
+}

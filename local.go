@@ -1,0 +1,41 @@
+package thunder
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+
+	"thundercollective/fabric/mem"
+)
+
+// Local returns n ranks that are goroutines of this process, for tests, examples and
+// programs that use several devices of one machine. Close all of them.
+func Local(n int, o Options) ([]*Comm, error) {
+	o, err := o.complete(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	fabrics, err := mem.New(n)
+	if err != nil {
+		return nil, fmt.Errorf("thunder: %w", err)
+	}
+	comms, errs := make([]*Comm, n), make([]error, n)
+	hosts := slices.Repeat([]string{hostname()}, n)
+	var wg sync.WaitGroup
+	for r, f := range fabrics {
+		j := &job{fab: f, rank: r, hosts: hosts, timeout: o.Timeout, algo: o.Algo, log: o.Logger.With("rank", r)}
+		wg.Go(func() { comms[r], errs[r] = j.start(context.Background()) })
+	}
+	wg.Wait()
+	for r, err := range errs {
+		if err != nil {
+			for _, f := range fabrics {
+				f.Close()
+			}
+			return nil, fmt.Errorf("thunder: local rank %d: %w", r, err)
+		}
+	}
+	return comms, nil
+}

@@ -1,0 +1,99 @@
+package thunder
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"thundercollective/rendezvous"
+)
+
+// DefaultTimeout is how long an operation may take when nobody says otherwise. It
+// is long because ranks may be busy elsewhere; a rank that dies is noticed at once.
+const DefaultTimeout = 5 * time.Minute
+
+// Options say who this process is and how it reaches the others. The zero value
+// takes everything from the environment; what is set here wins over it.
+type Options struct {
+	// Rank and Size are this process's place among the ranks. They count when
+	// Size is not 0.
+	Rank, Size int
+
+	// Addrs lists an address (host:port) per rank; several addresses of a rank
+	// are separated by commas.
+	Addrs []string
+	// Coordinator is where ranks meet that do not know each other's addresses
+	// (host:port). Rank 0 serves it.
+	Coordinator string
+	// Hostfile names a file with the addresses of all ranks.
+	Hostfile string
+
+	// Token is the job's secret. Ranks that listen beyond loopback need one,
+	// unless Insecure.
+	Token    []byte
+	Insecure bool
+
+	// Fabric carries the messages: "tcp", the default.
+	Fabric string
+	// Streams is the number of TCP connections to each peer.
+	Streams int
+	// Algo is the algorithm of all operations that have it; Auto picks by size.
+	Algo Algo
+	// Timeout bounds every operation; DefaultTimeout if 0.
+	Timeout time.Duration
+	// StartTimeout is how far apart the ranks may start; a minute if 0.
+	StartTimeout time.Duration
+	// Logger is told what happens beside the operations; nothing if nil.
+	Logger *slog.Logger
+}
+
+// complete fills in what is left from the environment and the defaults.
+func (o Options) complete(getenv func(string) string) (Options, error) {
+	if o.Fabric == "" {
+		o.Fabric = getenv("THUNDER_FABRIC")
+	}
+	if o.Timeout == 0 {
+		if s := getenv("THUNDER_TIMEOUT"); s != "" {
+			d, err := time.ParseDuration(s)
+			if err != nil || d <= 0 {
+				return o, fmt.Errorf("thunder: THUNDER_TIMEOUT is %q: give a duration such as 90s or 5m", s)
+			}
+			o.Timeout = d
+		}
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	switch {
+	case o.Timeout < 0 || o.StartTimeout < 0:
+		return o, fmt.Errorf("thunder: negative timeout")
+	case o.Streams < 0:
+		return o, fmt.Errorf("thunder: %d streams", o.Streams)
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o, nil
+}
+
+// place is what the options say about finding the peers.
+func (o Options) place() rendezvous.Config {
+	c := rendezvous.Config{
+		Rank: rendezvous.NoRank, Addrs: o.Addrs, Coordinator: o.Coordinator, Hostfile: o.Hostfile,
+		Token: o.Token, Insecure: o.Insecure, StartTimeout: o.StartTimeout,
+	}
+	if o.Size != 0 {
+		c.Rank, c.Size = o.Rank, o.Size
+	}
+	return c
+}
+
+// hostname names this machine in messages.
+func hostname() string {
+	h, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return h
+}

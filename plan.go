@@ -1,0 +1,57 @@
+package thunder
+
+import (
+	"fmt"
+
+	"thundercollective/collective"
+)
+
+// plan returns the cached plan of a request and the buffer it reads from, and
+// completes a with the algorithm chosen. Alone, there is nothing to plan: the
+// result is a copy, made here, and the plan is nil.
+func (c *Comm) plan(r *Request, a *call) (*collective.Plan, []byte, error) {
+	if len(c.ranks) == 1 {
+		if r.Send != nil {
+			copy(r.Recv, r.Send)
+		}
+		return nil, nil, nil
+	}
+	s := collective.Spec{
+		Kind: r.Kind, Algo: r.Algo, Rank: c.rank, Size: len(c.ranks), Root: r.Root,
+		Count: int(a.count), Separate: r.Send != nil,
+	}
+	if s.Algo == Auto {
+		s.Algo = c.job.algoFor(r.Kind)
+	}
+	switch r.Kind {
+	case KindAllGather:
+		s.Counts = r.RecvCounts
+	case KindGather:
+		s.Counts = c.ownCount(r, r.RecvCounts, len(r.Send))
+	case KindScatter:
+		s.Counts = c.ownCount(r, r.SendCounts, len(r.Recv))
+		s.Separate = c.rank == r.Root
+	case KindAllToAll:
+		s.Counts, s.RecvCounts = r.SendCounts, r.RecvCounts
+		s.Separate = true
+	case KindReduceScatter:
+		s.Separate = true
+	}
+	s = s.Resolve(max(1, r.DType.Size()))
+	a.algo = s.Algo
+	plan, err := c.planner.Plan(s, r.DType, r.Op)
+	if err != nil {
+		return nil, nil, fmt.Errorf("thunder: %w", err)
+	}
+	return plan, r.Send, nil
+}
+
+// ownCount completes the counts of a v-form at a rank that knows only its own.
+func (c *Comm) ownCount(r *Request, counts []int, bytes int) []int {
+	if !r.Varying || counts != nil {
+		return counts
+	}
+	counts = make([]int, len(c.ranks))
+	counts[c.rank] = bytes / r.DType.Size()
+	return counts
+}

@@ -1,0 +1,166 @@
+package thunder
+
+import (
+	"fmt"
+	"slices"
+
+	"thundercollective/reduce"
+)
+
+// A Request is one operation in terms of bytes, for callers that know the element
+// type only at run time, such as bindings. Go programs use AllReduce and the other
+// generic functions.
+//
+//	operation      Send             Recv               Root        counts
+//	AllReduce      – or input       buffer / result
+//	Reduce         – or input       buffer; result on root  root
+//	ReduceScatter  n × count        count
+//	AllGather      count            n × count                      RecvCounts (v-form)
+//	Broadcast      –                buffer             root
+//	Gather         count            n × count on root  root        RecvCounts on root (v-form)
+//	Scatter        n × count, root  count              root        SendCounts on root (v-form)
+//	AllToAll       n × count        n × count                      both (v-form)
+//	Barrier        –                –
+//	Send           buffer           –                  receiver
+//	Recv           –                buffer             sender
+//	SendRecv       to Root          from From          receiver
+//
+// Counts are elements. Send and Recv must not overlap, except that for AllReduce and
+// Reduce a nil Send means in place. In the v-forms, all ranks set Varying; those
+// that need no counts may leave them nil.
+type Request struct {
+	Kind       Kind
+	DType      DType
+	Op         Op   // reductions only
+	Algo       Algo // Auto: the Comm's choice
+	Root       int  // root of the operation, or the peer of Send, Recv and SendRecv
+	From       int  // the sender in SendRecv
+	Send, Recv []byte
+	SendCounts []int
+	RecvCounts []int
+	Varying    bool // the v-form: ranks' parts may differ in length
+}
+
+// check validates a request for one rank of a group of n, and returns how many
+// elements it is about: what all ranks have to agree on.
+func (r *Request) check(rank, n int) (count int, err error) {
+	if r.Kind == KindBarrier {
+		return 0, nil
+	}
+	if !r.DType.Valid() {
+		return 0, fmt.Errorf("%v: no element type", r.Kind)
+	}
+	if r.Kind.Reduces() {
+		if _, err := reduce.Lookup(r.DType, r.Op); err != nil {
+			return 0, fmt.Errorf("%v: %w", r.Kind, err)
+		}
+	}
+	if (r.Kind.Rooted() || r.Kind.PointToPoint()) && (r.Root < 0 || r.Root >= n) {
+		return 0, fmt.Errorf("%v: rank %d is not in the group of %d ranks", r.Kind, r.Root, n)
+	}
+	size := r.DType.Size()
+	if len(r.Send)%size != 0 || len(r.Recv)%size != 0 {
+		return 0, fmt.Errorf("%v: buffers of %d and %d bytes do not hold whole %v elements", r.Kind, len(r.Send), len(r.Recv), r.DType)
+	}
+	send, recv := len(r.Send)/size, len(r.Recv)/size
+	bad := func(what string, have, want int) (int, error) {
+		return 0, fmt.Errorf("%v on %d ranks: the %s buffer has %d elements, it needs %d", r.Kind, n, what, have, want)
+	}
+	switch r.Kind {
+	case KindAllReduce, KindReduce:
+		if r.Send != nil && send != recv {
+			return bad("receive", recv, send)
+		}
+		return recv, nil
+	case KindBroadcast, KindRecv:
+		return recv, nil
+	case KindSend:
+		return send, nil
+	case KindSendRecv:
+		if r.From < 0 || r.From >= n {
+			return 0, fmt.Errorf("%v: rank %d is not in the group of %d ranks", r.Kind, r.From, n)
+		}
+		return send, nil
+	case KindReduceScatter:
+		if send != n*recv {
+			return bad("send", send, n*recv)
+		}
+		return recv, nil
+	case KindAllGather:
+		if r.Varying {
+			return r.checkCounts("receive", r.RecvCounts, recv, send, rank, n)
+		}
+		if recv != n*send {
+			return bad("receive", recv, n*send)
+		}
+		return send, nil
+	case KindGather:
+		switch {
+		case rank != r.Root:
+			return send, nil
+		case r.Varying:
+			return r.checkCounts("receive", r.RecvCounts, recv, send, rank, n)
+		case recv != n*send:
+			return bad("receive", recv, n*send)
+		}
+		return send, nil
+	case KindScatter:
+		switch {
+		case rank != r.Root:
+			return recv, nil
+		case r.Varying:
+			return r.checkCounts("send", r.SendCounts, send, recv, rank, n)
+		case send != n*recv:
+			return bad("send", send, n*recv)
+		}
+		return recv, nil
+	case KindAllToAll:
+		if r.Varying {
+			if _, err := r.checkCounts("send", r.SendCounts, send, -1, rank, n); err != nil {
+				return 0, err
+			}
+			if _, err := r.checkCounts("receive", r.RecvCounts, recv, -1, rank, n); err != nil {
+				return 0, err
+			}
+			if s, d := r.SendCounts[rank], r.RecvCounts[rank]; s != d {
+				return 0, fmt.Errorf("%v: this rank sends itself %d elements but receives %d", r.Kind, s, d)
+			}
+			return 0, nil
+		}
+		if send != recv || send%n != 0 {
+			return 0, fmt.Errorf("%v on %d ranks: send buffer of %d and receive buffer of %d elements: they must be equal and divisible by %d", r.Kind, n, send, recv, n)
+		}
+		return send / n, nil
+	}
+	return 0, fmt.Errorf("unknown operation %v", r.Kind)
+}
+
+// checkCounts validates a list of counts against the buffer it describes, and
+// this rank's own entry against its own part (-1: not known).
+func (r *Request) checkCounts(what string, counts []int, have, own, rank, n int) (int, error) {
+	if len(counts) != n {
+		return 0, fmt.Errorf("%v: %d %s counts for %d ranks", r.Kind, len(counts), what, n)
+	}
+	sum := 0
+	for i, c := range counts {
+		if c < 0 {
+			return 0, fmt.Errorf("%v: %s count of rank %d is %d", r.Kind, what, i, c)
+		}
+		sum += c
+	}
+	if sum != have {
+		return 0, fmt.Errorf("%v: %s counts add up to %d elements, the buffer has %d", r.Kind, what, sum, have)
+	}
+	if own >= 0 && counts[rank] != own {
+		return 0, fmt.Errorf("%v: the %s count of this rank (%d) is %d, its buffer has %d elements", r.Kind, what, rank, counts[rank], own)
+	}
+	return sum, nil
+}
+
+// clone copies what an asynchronous operation needs after its call has returned.
+func (r *Request) clone() *Request {
+	c := *r
+	c.SendCounts = slices.Clone(r.SendCounts)
+	c.RecvCounts = slices.Clone(r.RecvCounts)
+	return &c
+}

@@ -1,0 +1,56 @@
+package thunder
+
+import "time"
+
+const (
+	// watchEvery is how often deadlines are looked at; a context's own deadline
+	// acts at once.
+	watchEvery = 100 * time.Millisecond
+	// askEvery is how long an operation waits before it asks its peers what they
+	// are doing, and how often it asks again. That finds ranks which disagree in
+	// ways that leave nothing for them to receive from each other.
+	askEvery = 500 * time.Millisecond
+)
+
+// watch looks after the operations under way.
+func (j *job) watch() {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-j.ctx.Done():
+			return
+		case now := <-tick.C:
+			for _, c := range j.all() {
+				c.look(now)
+			}
+		}
+	}
+}
+
+// look checks one group's deadlines and asks about what takes long.
+func (c *Comm) look(now time.Time) {
+	if c.Err() != nil {
+		return
+	}
+	if a, since, ok := c.current.overdue(now); ok {
+		c.failAll(c.timeout(&a, since))
+		return
+	}
+	for i := range c.pairs {
+		for _, t := range c.pairs[i].activities() {
+			if a, since, ok := t.overdue(now); ok {
+				c.failAll(c.timeout(&a, since))
+				return
+			}
+		}
+	}
+	if a, ok := c.current.stalled(now, askEvery); ok {
+		n := &notice{kind: noticeWhere, group: c.id, seq: a.seq, tagA: a.tag()}
+		for _, r := range c.ranks {
+			if p := c.job.peers[r]; p != nil {
+				c.job.tell(p, n)
+			}
+		}
+	}
+}
