@@ -1,10 +1,5 @@
 package collective
 
-import (
-	"cmp"
-	"slices"
-)
-
 // maxSegments is how many pieces Split cuts a message into at the most; longer
 // messages get longer pieces, so that schedules stay small.
 const maxSegments = 256
@@ -27,16 +22,22 @@ func Split(s *Schedule, seg int) *Schedule {
 }
 
 func cutActions(in []Action, seg int) []Action {
-	out := make([]Action, 0, len(in))
-	for _, a := range in {
-		n := a.Len()
-		whole := span{0, n}
-		pieces := 1
-		if seg > 0 {
-			pieces = min(whole.windows(seg), maxSegments)
+	pieces := func(a *Action) int {
+		if seg <= 0 {
+			return 1
 		}
-		for k := range pieces {
-			p := whole.part(k, pieces)
+		return min(span{0, a.Len()}.windows(seg), maxSegments)
+	}
+	total := 0
+	for i := range in {
+		total += pieces(&in[i])
+	}
+	out := make([]Action, 0, total)
+	for i := range in {
+		a := in[i]
+		n := pieces(&a)
+		for k := range n {
+			p := span{0, a.Len()}.part(k, n)
 			piece := a
 			piece.Dst = a.Dst.cut(p.off, p.off+p.n)
 			piece.Src = a.Src.cut(p.off, p.off+p.n)
@@ -49,42 +50,42 @@ func cutActions(in []Action, seg int) []Action {
 
 // hoist moves sends forward.
 func hoist(lane []Action) []Action {
-	type item struct {
-		after int // the action of the old order behind which it goes
-		old   int
-	}
-	written := newRangeMap(-1) // by which action last
-	order := make([]item, len(lane))
-	last := make(map[int]int) // by peer: where the send before went
-	for i, a := range lane {
-		after := i
+	written := newRangeMap(-1)        // by which action last
+	last := make(map[int]int)         // by peer: behind which action the send before went
+	after := make([]int, len(lane))   // behind which action of the old order each goes
+	place := make([]int, len(lane)+2) // by after+1: where the next one goes
+	for i := range lane {
+		a := &lane[i]
+		after[i] = i
 		if a.Step == SendStep {
 			if !a.Pinned {
-				after = -1
+				after[i] = -1
 				for _, w := range written.over(a.Src) {
-					after = max(after, w)
+					after[i] = max(after[i], w)
 				}
 			}
 			if before, ok := last[a.Peer]; ok {
-				after = max(after, before)
+				after[i] = max(after[i], before)
 			}
-			last[a.Peer] = after
+			last[a.Peer] = after[i]
 		} else {
 			by := written.over(a.Dst)
 			for j := range by {
 				by[j] = i
 			}
 		}
-		order[i] = item{after, i}
+		place[after[i]+2]++
 	}
-	// At the same place, the action itself comes before the sends behind it, as
-	// its old index is lower.
-	slices.SortFunc(order, func(a, b item) int {
-		return cmp.Or(cmp.Compare(a.after, b.after), cmp.Compare(a.old, b.old))
-	})
+	for k := 1; k < len(place); k++ {
+		place[k] += place[k-1]
+	}
+	// Those that go to the same place keep their order, so an action comes before
+	// the sends behind it.
 	out := make([]Action, len(lane))
-	for i, o := range order {
-		out[i] = lane[o.old]
+	for i := range lane {
+		k := after[i] + 1
+		out[place[k]] = lane[i]
+		place[k]++
 	}
 	return out
 }

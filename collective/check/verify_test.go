@@ -12,6 +12,13 @@ type cut struct{ window, seg int }
 
 var cuts = []cut{{0, 0}, {3, 1}, {11, 2}, {40, 5}, {1, 0}}
 
+// blocks are the operations on a block for each rank, so that the vector is size
+// times as long.
+var blocks = map[collective.Kind]bool{
+	collective.ReduceScatter: true, collective.AllGather: true, collective.AllToAll: true,
+	collective.Gather: true, collective.Scatter: true,
+}
+
 func sizes() []int {
 	if testing.Short() || raceEnabled {
 		return []int{1, 2, 3, 5, 8, 13}
@@ -72,6 +79,9 @@ func verifySize(t *testing.T, kind collective.Kind, algo collective.Algo, n int)
 				// each, and a different cut for each pair of root and length.
 				if root > 0 && j > 0 && (root+i+j)%len(cuts) != 0 {
 					continue
+				}
+				if n > 8 && blocks[kind] && c.seg > 0 && c.seg < 5 && count > n {
+					continue // hundreds of messages of one element, as for fewer ranks
 				}
 				for _, separate := range []bool{true, false} {
 					if kind == collective.AllToAll && !separate {
