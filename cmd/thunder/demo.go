@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -67,7 +68,7 @@ func (d *demo) run(cmd *cobra.Command) error {
 	ctx, start := cmd.Context(), time.Now()
 	d.say("%s\n\n", d.ink.Bold("thunder "+strings.Fields(version())[0]+": a tour of one machine"))
 	d.say("%s, %d cores. A rank is one member of a job; here %d of them share this\nmachine, on a desk each would have its own.\n", bench.CPU(), runtime.NumCPU(), d.ranks)
-	for _, part := range []func(context.Context) error{d.inProcess, d.processes, d.sweep} {
+	for _, part := range []func(context.Context) error{d.inProcess, d.processes, d.sweep, d.death} {
 		if err := part(ctx); err != nil {
 			return err
 		}
@@ -125,13 +126,12 @@ func (d *demo) inProcess(ctx context.Context) error {
 	defer closeAll(group)
 	for _, mode := range bench.Collectives() {
 		var rows []bench.Row
-		variants := demoVariants(mode)
-		for _, cfg := range variants {
+		for _, cfg := range demoVariants(mode) {
 			if err := runGroup(ctx, group, cfg, func(r bench.Row) { rows = append(rows, r) }); err != nil {
 				return err
 			}
 		}
-		if err := d.verdict(string(mode), fmt.Sprintf("%3d variants, %4d results: %s", len(variants), len(rows), mode.About()), rows); err != nil {
+		if err := d.verdict(string(mode), fmt.Sprintf("%4d results: %s", len(rows), mode.About()), rows); err != nil {
 			return err
 		}
 	}
@@ -142,6 +142,10 @@ func (d *demo) inProcess(ctx context.Context) error {
 func demoVariants(mode bench.Mode) []bench.Config {
 	var list []bench.Config
 	for _, algo := range append([]thunder.Algo{thunder.Auto}, mode.Algos()...) {
+		if mode == bench.Barrier {
+			list = append(list, bench.Config{Mode: mode, Algo: algo, Iters: 1, Fabric: "mem", Streams: 1})
+			continue
+		}
 		for _, dt := range reduce.DTypes() {
 			ops := []thunder.Op{thunder.Sum}
 			if mode.Reduces() {
@@ -208,21 +212,21 @@ func (d *demo) sweep(ctx context.Context) error {
 // bars draws the sweeps with characters.
 func (d *demo) bars(lines []bench.Line) {
 	d.say("\n%s\n", d.ink.Bold("4. In one picture"))
+	peaks := make([]bench.Row, len(lines))
 	best := 0.0
-	for _, l := range lines {
-		for _, r := range l.Rows {
-			best = max(best, r.BusBW)
-		}
+	for i, l := range lines {
+		peaks[i] = slices.MaxFunc(l.Rows, func(a, b bench.Row) int { return cmp.Compare(a.BusBW, b.BusBW) })
+		best = max(best, peaks[i].BusBW)
 	}
-	for _, l := range lines {
+	for i, l := range lines {
 		var times, rates []float64
 		for _, r := range l.Rows {
 			times, rates = append(times, r.Lat.P50), append(rates, r.BusBW)
 		}
-		last := l.Rows[len(l.Rows)-1]
 		d.say("   %-4s time %s %s to %s   bandwidth %s\n", l.Name, plot.Spark(times),
 			bench.FormatMicros(times[0]), bench.FormatMicros(times[len(times)-1]), plot.Spark(rates))
-		d.say("        %s %s at %s\n", d.ink.Good(plot.Bar(last.BusBW, best, 30)), bench.FormatRate(last.BusBW), bench.FormatSize(float64(last.SizeBytes)))
+		d.say("        %s %s at %s\n", d.ink.Good(plot.Bar(peaks[i].BusBW, best, 40)),
+			bench.FormatRate(peaks[i].BusBW), bench.FormatSize(float64(peaks[i].SizeBytes)))
 	}
 }
 

@@ -70,6 +70,9 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		return exitOK
+	case ctx.Err() != nil:
+		fmt.Fprintf(stderr, "%s: interrupted\n", cmd.CommandPath())
+		return exitFailed
 	case errors.As(err, &fail):
 		if fail.err != nil {
 			fmt.Fprintf(stderr, "%s: %s\n", cmd.CommandPath(), message(fail.err))

@@ -13,6 +13,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	thunder "thundercollective"
@@ -27,6 +28,7 @@ type localRun struct {
 	cfg     bench.Config
 	ranks   int
 	timeout time.Duration
+	started func(rank, pid int) // told of each process, unless nil
 }
 
 // run measures and calls emit with rank 0's rows; what the ranks complain about
@@ -117,10 +119,29 @@ func (l *localRun) processes(ctx context.Context, emit func(bench.Row), stderr i
 			}
 			return nil
 		},
-		Stderr: func(rank int) io.Writer { return &prefixer{stderr, fmt.Sprintf("rank %d: ", rank)} },
-		Linger: exitLinger,
+		Stderr: func(rank int) io.Writer {
+			return &prefixer{ctx: ctx, w: stderr, prefix: fmt.Sprintf("rank %d: ", rank)}
+		},
+		Linger:  exitLinger,
+		Started: l.started,
 	})
-	return errors.Join(err, rows.err)
+	if rows.err != nil {
+		return rows.err
+	}
+	return advised(err)
+}
+
+// advised adds to the end of a rank what to do about it.
+func advised(err error) error {
+	var exit *local.ExitError
+	switch {
+	case !errors.As(err, &exit):
+		return err
+	case exit.Signal == syscall.SIGKILL:
+		return fmt.Errorf("%w; if nobody did that on purpose, memory ran out: use a smaller --max or fewer ranks", err)
+	default:
+		return fmt.Errorf("%w; what it said is above", err)
+	}
 }
 
 // A meeting is a coordinator of ours on loopback.
@@ -195,13 +216,18 @@ func (r *rowReader) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A prefixer puts a prefix before every line. It gets whole lines only.
+// A prefixer puts a prefix before every line, until ctx ends: what ranks say when
+// they are told to end is no news. It gets whole lines only.
 type prefixer struct {
+	ctx    context.Context
 	w      io.Writer
 	prefix string
 }
 
 func (p *prefixer) Write(b []byte) (int, error) {
+	if p.ctx.Err() != nil {
+		return len(b), nil
+	}
 	out := bufio.NewWriter(p.w)
 	for line := range bytes.Lines(b) {
 		out.WriteString(p.prefix)

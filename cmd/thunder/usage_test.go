@@ -81,10 +81,11 @@ func TestBadUsage(t *testing.T) {
 
 // What fails although the command line is right gives exit code 1.
 func TestFailures(t *testing.T) {
+	alone := freeAddrs(t, 2)
 	for args, want := range map[string]string{
-		"bench allreduce --fabric mem --max 4 --iters 1 --plot /nonexistent/out.svg":                          "/nonexistent",
-		"bench allreduce --rank 1 --world-size 2 --coordinator 127.0.0.1:1 --start-timeout 200ms":             "127.0.0.1:1",
-		"bench allreduce --rank 0 --world-size 2 --addr 127.0.0.1:0 --addr 127.0.0.1:1 --start-timeout 200ms": "",
+		"bench allreduce --fabric mem --max 4 --iters 1 --plot /nonexistent/out.svg":                                    "/nonexistent",
+		"bench allreduce --rank 1 --world-size 2 --coordinator 127.0.0.1:1 --start-timeout 200ms":                       "127.0.0.1:1",
+		"bench allreduce --rank 0 --world-size 2 --addr " + alone[0] + " --addr " + alone[1] + " --start-timeout 200ms": "--start-timeout",
 	} {
 		res := run(t, strings.Fields(args)...)
 		if res.code != exitFailed || !strings.Contains(res.stderr, want) || res.stderr == "" {
