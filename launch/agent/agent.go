@@ -29,9 +29,6 @@ type Config struct {
 	In      io.Reader // frames from the launcher
 	Out     io.Writer // frames to it
 	Version string    // of this binary
-	// Serve serves a job's coordinator on ln until ctx ends or every rank has
-	// what it needs; nil when the binary cannot.
-	Serve func(ctx context.Context, ln net.Listener, s wire.Serve) error
 }
 
 // Run serves a launcher until it goes away, or ctx ends.
@@ -83,12 +80,15 @@ func (a *agent) greet() error {
 }
 
 // addresses are those at which other machines may reach this one.
-func addresses() []string {
-	var list []string
-	addrs, _ := net.InterfaceAddrs()
-	for _, addr := range addrs {
-		if ip, ok := addr.(*net.IPNet); ok && ip.IP.IsGlobalUnicast() {
-			list = append(list, ip.IP.String())
+func addresses() []wire.Addr {
+	var list []wire.Addr
+	interfaces, _ := net.Interfaces()
+	for _, i := range interfaces {
+		addrs, _ := i.Addrs()
+		for _, addr := range addrs {
+			if ip, ok := addr.(*net.IPNet); ok && ip.IP.IsGlobalUnicast() {
+				list = append(list, wire.Addr{IP: ip.IP.String(), Interface: i.Name})
+			}
 		}
 	}
 	return list

@@ -10,12 +10,14 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"thundercollective/launch/wire"
+	"thundercollective/rendezvous"
 )
 
 // A launcher is the other end of an agent that runs in the test's process.
@@ -264,34 +266,57 @@ func TestStdin(t *testing.T) {
 	}
 }
 
-func TestCopyAndServe(t *testing.T) {
-	served := make(chan wire.Serve, 1)
-	stopped := make(chan struct{})
-	l := startAgent(t, Config{Serve: func(ctx context.Context, ln net.Listener, s wire.Serve) error {
-		served <- s
-		<-ctx.Done()
-		close(stopped)
-		return nil
-	}})
-	l.send(wire.KindPrepare, wire.Prepare{Program: []string{"./sub/prog"}, Copy: true, Host: "127.0.0.1", Ports: []int{0},
-		Serve: &wire.Serve{Size: 2, Token: "t", Generation: 7}})
+func TestCopy(t *testing.T) {
+	l := startAgent(t, Config{})
+	l.send(wire.KindPrepare, wire.Prepare{Program: []string{"./sub/prog"}, Copy: true})
 	l.SendData(wire.KindCopy, 0, archive(t,
 		tar.Header{Name: "sub", Typeflag: tar.TypeDir, Mode: 0o755},
 		tar.Header{Name: "sub/prog", Typeflag: tar.TypeReg, Mode: 0o755, PAXRecords: map[string]string{"TEST.body": "#!/bin/sh\ncat sub/link\n"}},
 		tar.Header{Name: "sub/link", Typeflag: tar.TypeSymlink, Linkname: "prog"},
 	))
 	l.send(wire.KindCopyEnd, nil)
-	var r wire.Ready
-	l.expect(wire.KindReady, &r)
-	if s := <-served; s.Size != 2 || s.Generation != 7 || s.Token != "t" {
-		t.Errorf("served %+v", s)
-	}
+	l.expect(wire.KindReady, nil)
 	l.send(wire.KindStart, wire.Start{Ranks: []int{0}, Argv: []string{"./sub/prog"}, Env: [][]string{nil}})
 	if f := l.expect(wire.KindStdout, nil); !strings.Contains(string(f.Data), "cat sub/link") {
 		t.Errorf("output %q", f.Data)
 	}
 	l.expect(wire.KindFinished, nil)
-	<-stopped
+}
+
+// The coordinator is there for one rendezvous after the other, until the ranks
+// have ended.
+func TestServe(t *testing.T) {
+	l := startAgent(t, Config{})
+	l.send(wire.KindPrepare, wire.Prepare{Program: []string{"cat"}, Dir: "/", Host: "127.0.0.1", Ports: []int{0},
+		Serve: &wire.Serve{Size: 2, Token: "secret", Generation: 7}})
+	var r wire.Ready
+	l.expect(wire.KindReady, &r)
+	l.send(wire.KindStart, wire.Start{Ranks: []int{0}, Argv: []string{"cat"}, Env: [][]string{nil}, Stdin: []int{0}})
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(r.Ports[0]))
+	join := func(rank int, token string) (*rendezvous.Roster, error) {
+		return rendezvous.Resolve(context.Background(), rendezvous.Config{
+			Rank: rank, Size: 2, Coordinator: addr, Served: true, Token: []byte(token), Generation: 7, StartTimeout: 20 * time.Second,
+		}, func(at []string) ([]string, error) { return []string{"127.0.0.1:" + strconv.Itoa(1000+rank)}, nil })
+	}
+	for range 3 {
+		other := make(chan error, 1)
+		go func() {
+			_, err := join(1, "secret")
+			other <- err
+		}()
+		if ros, err := join(0, "secret"); err != nil || ros.Size() != 2 {
+			t.Errorf("rank 0 got %+v, %v", ros, err)
+		}
+		if err := <-other; err != nil {
+			t.Errorf("rank 1: %v", err)
+		}
+	}
+	l.Send(wire.KindStdinEnd, 0, nil)
+	l.expect(wire.KindFinished, nil)
+	if conn, err := net.Dial("tcp", addr); err == nil {
+		conn.Close()
+		t.Error("the coordinator has survived the job")
+	}
 }
 
 func TestUnpackStaysInside(t *testing.T) {

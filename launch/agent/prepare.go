@@ -69,29 +69,13 @@ func (a *agent) tryPrepare(ctx context.Context, req wire.Prepare) (*prepared, er
 	}
 	for i, ln := range lns {
 		p.ready.Ports = append(p.ready.Ports, ln.Addr().(*net.TCPAddr).Port)
-		if i == 0 && req.Serve != nil && a.cfg.Serve != nil {
-			p.stop = a.serve(ln, *req.Serve)
+		if i == 0 && req.Serve != nil {
+			p.stop = coordinate(ln, *req.Serve)
 			continue
 		}
 		ln.Close()
 	}
 	return p, nil
-}
-
-// serve serves the coordinator until the returned function is called.
-func (a *agent) serve(ln net.Listener, s wire.Serve) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		// Ranks that cannot meet say so themselves, better than we could.
-		a.cfg.Serve(ctx, ln, s)
-	}()
-	return func() {
-		cancel()
-		ln.Close()
-		<-done
-	}
 }
 
 func workDir(req wire.Prepare) (string, error) {
@@ -128,8 +112,8 @@ func findProgram(alternatives []string, dir string) (string, error) {
 }
 
 // listen takes all ports at once, so that no two are the same.
-func listen(host string, ports []int) ([]net.Listener, error) {
-	var lns []net.Listener
+func listen(host string, ports []int) ([]*net.TCPListener, error) {
+	var lns []*net.TCPListener
 	for _, port := range ports {
 		ln, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 		if errors.Is(err, syscall.EADDRNOTAVAIL) {
@@ -146,7 +130,7 @@ func listen(host string, ports []int) ([]net.Listener, error) {
 			}
 			return nil, err
 		}
-		lns = append(lns, ln)
+		lns = append(lns, ln.(*net.TCPListener))
 	}
 	return lns, nil
 }

@@ -13,7 +13,7 @@ import (
 func TestFrames(t *testing.T) {
 	var b bytes.Buffer
 	c := NewConn(&b, &b)
-	hello := Hello{Protocol: Protocol, Version: "v1", Host: "a", Addrs: []string{"10.0.0.1"}}
+	hello := Hello{Protocol: Protocol, Version: "v1", Host: "a", Addrs: []Addr{{IP: "10.0.0.1", Interface: "en0"}}}
 	long := bytes.Repeat([]byte("x"), maxFrame)
 	for _, err := range []error{
 		c.Send(KindHello, 0, hello),

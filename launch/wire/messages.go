@@ -9,14 +9,19 @@ const Protocol = 1
 // Hello is an agent's introduction.
 type Hello struct {
 	Protocol int
-	Version  string   // of the thunder binary
-	Path     string   // where that binary is
-	Host     string   // what the machine calls itself
-	OS, Arch string   // as Go names them
-	Addrs    []string // the machine's addresses that others may reach
+	Version  string // of the thunder binary
+	Path     string // where that binary is
+	Host     string // what the machine calls itself
+	OS, Arch string // as Go names them
+	Addrs    []Addr // the machine's addresses that others may reach
 	// Peer and Self are the two ends of the ssh connection as the agent's
 	// machine sees them: the launcher's address and its own. "" without ssh.
 	Peer, Self string
+}
+
+// An Addr is an address of a machine and the interface that has it.
+type Addr struct {
+	IP, Interface string
 }
 
 // Prepare asks an agent to get ready for a generation and to say what it found.

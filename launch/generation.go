@@ -1,0 +1,304 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"thundercollective/launch/environ"
+	"thundercollective/launch/hosts"
+	"thundercollective/launch/local"
+	"thundercollective/launch/remote"
+	"thundercollective/launch/wire"
+)
+
+// killAfter is how long agents have, beyond the grace they give their ranks, to
+// report the end before they are told to kill, and then before they are given up.
+const killAfter = 2 * time.Second
+
+// A generation is one start of all ranks.
+type generation struct {
+	*cluster
+	number  uint32
+	token   string
+	program program
+	now     <-chan struct{} // closed to kill
+
+	ready   []wire.Ready // of each machine
+	started time.Time
+	ranks   []rankState
+	busy    map[int]bool // machines whose ranks are not all gone
+
+	first error // what ended the job
+}
+
+// A rankState is what the launcher knows of a rank.
+type rankState struct {
+	pid   int
+	ended bool
+	code  int
+	how   string // "" for success
+	after time.Duration
+}
+
+// prepare has every machine get ready, and returns when all are.
+func (g *generation) prepare(ctx context.Context, again []wire.Ready) error {
+	hellos := make([]wire.Hello, len(g.agents))
+	for m, a := range g.agents {
+		hellos[m] = a.Hello
+	}
+	addrs := addresses(g.cfg.Hosts, g.place, hellos)
+	errs := make(chan error, len(g.agents))
+	for m, a := range g.agents {
+		p := g.request(m, addrs[m], again)
+		g.senders.Go(func() {
+			err := a.Send(wire.KindPrepare, 0, p)
+			if err == nil && p.Copy {
+				err = g.send(a)
+			}
+			if err != nil {
+				errs <- &SetupError{Host: a.Host, Code: 1, Reason: err.Error()}
+			}
+		})
+	}
+	return g.collect(ctx, errs)
+}
+
+// request is what machine m is asked for. A later generation finds the files of
+// the one before, except on machines that were lost in between.
+func (g *generation) request(m int, addr string, again []wire.Ready) wire.Prepare {
+	p := wire.Prepare{
+		Program:  g.program.alternatives(g.agents[m].Hello),
+		Dir:      g.cfg.Dir,
+		Required: g.cfg.Dir != "",
+		Copy:     len(g.cfg.Copy) > 0,
+		Host:     addr,
+		Ports:    g.cfg.ports(g.place, m),
+	}
+	if p.Dir == "" {
+		p.Dir = workingDir()
+	}
+	if len(again) > 0 && again[m].Dir != "" && p.Copy {
+		p.Dir, p.Required, p.Copy = again[m].Dir, true, false
+	}
+	if !g.place.Machines[m].Local {
+		p.Silence = g.cfg.Silence
+	}
+	if m == g.place.Ranks[0].Machine {
+		p.Serve = &wire.Serve{Size: g.place.Size(), Token: g.token, Generation: g.number}
+	}
+	return p
+}
+
+// collect waits until every machine has answered Prepare.
+func (g *generation) collect(ctx context.Context, failed <-chan error) error {
+	g.ready = make([]wire.Ready, len(g.agents))
+	for waiting := len(g.agents); waiting > 0; waiting-- {
+		var e event
+		select {
+		case e = <-g.events:
+			if e.agent != g.agents[e.machine] {
+				waiting++
+				continue
+			}
+		case err := <-failed:
+			return err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if e.lost != nil {
+			g.drop(e.machine)
+			return e.lost
+		}
+		switch e.frame.Kind {
+		case wire.KindReady:
+			if err := e.frame.Decode(&g.ready[e.machine]); err != nil {
+				return err
+			}
+		case wire.KindFailed:
+			var f wire.Failed
+			if err := e.frame.Decode(&f); err != nil {
+				return err
+			}
+			return &SetupError{Host: g.place.Machines[e.machine].Name, Code: f.Code, Reason: f.Message}
+		default:
+			return fmt.Errorf("%s: unexpected frame %q", g.place.Machines[e.machine].Name, e.frame.Kind)
+		}
+	}
+	return nil
+}
+
+// start starts the ranks of all machines.
+func (g *generation) start() error {
+	job := &environ.Job{
+		Hosts: g.cfg.Hosts, Place: g.place, Served: true, Token: g.token, Generation: g.number,
+	}
+	if w := g.cfg.Output.Columns; w > 0 {
+		job.Columns, job.Lines = max(w-g.printer.Width(), 1), g.cfg.Lines
+	}
+	hellos := make([]wire.Hello, len(g.agents))
+	for m, a := range g.agents {
+		hellos[m] = a.Hello
+		var ports []string
+		for _, p := range g.ready[m].Ports {
+			ports = append(ports, strconv.Itoa(p))
+		}
+		job.Ports = append(job.Ports, ports)
+	}
+	job.Addrs = addresses(g.cfg.Hosts, g.place, hellos)
+	g.started = time.Now()
+	g.ranks = make([]rankState, g.place.Size())
+	g.busy = map[int]bool{}
+	readers := map[int]*remote.Agent{}
+	for m, a := range g.agents {
+		s := g.message(m, job)
+		for _, rank := range s.Stdin {
+			readers[rank] = a
+		}
+		if err := a.Send(wire.KindStart, 0, s); err != nil {
+			return &remote.HostError{Host: a.Host, Reason: "lost the agent there", Detail: err.Error(), Err: err}
+		}
+		g.busy[m] = true
+	}
+	g.feed.attach(readers)
+	return nil
+}
+
+// message is what machine m is told to start.
+func (g *generation) message(m int, job *environ.Job) wire.Start {
+	s := wire.Start{
+		Ranks: g.place.Machines[m].Ranks, Argv: g.program.argv, Files: job.Files(),
+		Linger: g.cfg.Linger, Grace: g.cfg.Grace,
+	}
+	passed := passedOn()
+	for _, rank := range s.Ranks {
+		env := slices.Concat(g.program.env(), job.Rank(rank))
+		if !g.place.Machines[m].Local {
+			env = slices.Concat(passed, env)
+		}
+		s.Env = append(s.Env, append(env, g.cfg.Env...))
+		if g.cfg.Stdin != nil && (rank == 0 || g.cfg.StdinAll) {
+			s.Stdin = append(s.Stdin, rank)
+		}
+	}
+	return s
+}
+
+// supervise returns when all ranks are gone, or given up. It reports what ended
+// the job, nil if every rank succeeded.
+func (g *generation) supervise(ctx context.Context) error {
+	var (
+		done, now = ctx.Done(), g.now
+		linger    = delay(g.cfg.Linger, local.DefaultLinger)
+		grace     = delay(g.cfg.Grace, local.DefaultGrace)
+		ending    bool
+		step      <-chan time.Time
+		escalate  = wire.KindTerminate
+		tick      = time.NewTicker(time.Second)
+	)
+	defer tick.Stop()
+	g.showProgress()
+	for len(g.busy) > 0 {
+		select {
+		case e := <-g.events:
+			g.handle(e)
+			if g.first != nil && !ending {
+				ending, step = true, time.After(linger)
+			}
+		case <-done:
+			done, ending = nil, true
+			g.fail(context.Cause(ctx))
+			step = time.After(0)
+		case <-now:
+			now, escalate = nil, wire.KindKill
+			step = time.After(0)
+		case <-step:
+			switch escalate {
+			case wire.KindTerminate:
+				g.broadcast(wire.KindTerminate)
+				escalate, step = wire.KindKill, time.After(grace+killAfter)
+			case wire.KindKill:
+				g.broadcast(wire.KindKill)
+				escalate, step = wire.KindFinished, time.After(killAfter)
+			default:
+				g.giveUp()
+			}
+		case <-tick.C:
+			g.showProgress()
+		}
+	}
+	return g.first
+}
+
+func delay(d, def time.Duration) time.Duration {
+	if d == 0 {
+		return def
+	}
+	return max(d, 0)
+}
+
+// fail notes what ended the job; only the first counts.
+func (g *generation) fail(err error) {
+	if g.first == nil {
+		g.first = err
+	}
+}
+
+func (g *generation) handle(e event) {
+	if e.agent != g.agents[e.machine] {
+		return
+	}
+	if e.lost != nil {
+		g.drop(e.machine)
+		if g.busy[e.machine] {
+			g.fail(e.lost)
+		}
+		delete(g.busy, e.machine)
+		return
+	}
+	switch e.frame.Kind {
+	case wire.KindStarted:
+		var s wire.Started
+		if e.frame.Decode(&s) == nil {
+			g.ranks[e.frame.Rank].pid = s.PID
+		}
+	case wire.KindExited:
+		g.exited(e)
+	case wire.KindFinished:
+		var f wire.Failed
+		if e.frame.Decode(&f) == nil && f.Message != "" {
+			g.fail(&SetupError{Host: g.place.Machines[e.machine].Name, Code: f.Code, Reason: f.Message})
+		}
+		delete(g.busy, e.machine)
+	}
+	g.showProgress()
+}
+
+func (g *generation) exited(e event) {
+	rank := e.frame.Rank
+	var x wire.Exited
+	if e.frame.Decode(&x) != nil {
+		return
+	}
+	g.feed.detach(rank)
+	st := &g.ranks[rank]
+	st.ended, st.code, st.how, st.after = true, x.Code, x.How, time.Since(g.started)
+	if x.How != "" {
+		g.fail(&RankError{Rank: rank, Host: g.place.Machines[e.machine].Name, Code: x.Code, How: x.How, After: st.after})
+	}
+}
+
+// giveUp drops the machines that do not answer any more. Their agents notice the
+// end of the connection.
+func (g *generation) giveUp() {
+	for m := range g.busy {
+		g.printer.Note("%s does not answer; its ranks end by themselves when they can", g.place.Machines[m].Name)
+		g.drop(m)
+		delete(g.busy, m)
+	}
+}
+
+// machineOf is the name of a rank's machine.
+func machineOf(p hosts.Placement, rank int) string { return p.Machines[p.Ranks[rank].Machine].Name }

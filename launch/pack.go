@@ -1,0 +1,131 @@
+package launch
+
+import (
+	"archive/tar"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// copyName is what a copied path is called in the folder it is sent to: its name
+// relative to the working directory, or its last part when it is not below.
+func copyName(path string) (abs, name string, err error) {
+	if abs, err = filepath.Abs(path); err != nil {
+		return "", "", err
+	}
+	wd, err := os.Getwd()
+	if err != nil {
+		return "", "", err
+	}
+	if rel, err := filepath.Rel(wd, abs); err == nil && filepath.IsLocal(rel) {
+		return abs, rel, nil
+	}
+	return abs, filepath.Base(abs), nil
+}
+
+// insideCopy reports whether prog is, or is below, the copied path, and what it
+// is called among the copies.
+func insideCopy(copied, prog string) (name string, ok bool) {
+	abs, name, err := copyName(copied)
+	if err != nil {
+		return "", false
+	}
+	progAbs, err := filepath.Abs(prog)
+	if err != nil {
+		return "", false
+	}
+	rel, err := filepath.Rel(abs, progAbs)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	if _, err := os.Stat(progAbs); err != nil {
+		return "", false
+	}
+	return filepath.Join(name, rel), true
+}
+
+// pack writes files and folders to w as a tar stream.
+func pack(w io.Writer, paths []string) error {
+	tw := tar.NewWriter(w)
+	dirs := map[string]bool{".": true}
+	for _, path := range paths {
+		abs, name, err := copyName(path)
+		if err != nil {
+			return err
+		}
+		if err := packParents(tw, filepath.Dir(name), dirs); err != nil {
+			return err
+		}
+		err = filepath.WalkDir(abs, func(p string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			rel, err := filepath.Rel(abs, p)
+			if err != nil {
+				return err
+			}
+			return packOne(tw, p, filepath.ToSlash(filepath.Join(name, rel)), d, dirs)
+		})
+		if err != nil {
+			return fmt.Errorf("copy %s: %w", path, err)
+		}
+	}
+	return tw.Close()
+}
+
+// packParents writes the folders above a name, once each.
+func packParents(tw *tar.Writer, dir string, dirs map[string]bool) error {
+	if dirs[dir] {
+		return nil
+	}
+	if err := packParents(tw, filepath.Dir(dir), dirs); err != nil {
+		return err
+	}
+	dirs[dir] = true
+	return tw.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: filepath.ToSlash(dir), Mode: 0o755})
+}
+
+func packOne(tw *tar.Writer, path, name string, d fs.DirEntry, dirs map[string]bool) error {
+	if d.IsDir() && dirs[name] {
+		return nil
+	}
+	if !d.IsDir() && !d.Type().IsRegular() && d.Type() != fs.ModeSymlink {
+		return nil // a socket or a device is nothing to send
+	}
+	info, err := d.Info()
+	if err != nil {
+		return err
+	}
+	link := ""
+	if d.Type() == fs.ModeSymlink {
+		if link, err = os.Readlink(path); err != nil {
+			return err
+		}
+	}
+	h, err := tar.FileInfoHeader(info, link)
+	if err != nil {
+		return err
+	}
+	// Who owns a file here means nothing there.
+	h.Name, h.Uid, h.Gid, h.Uname, h.Gname = name, 0, 0, "", ""
+	if d.IsDir() {
+		dirs[name] = true
+	}
+	if err := tw.WriteHeader(h); err != nil || !d.Type().IsRegular() {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	// A file that grows while it is read must not break the stream.
+	n, err := io.Copy(tw, io.LimitReader(f, h.Size))
+	if err == nil && n < h.Size {
+		err = fmt.Errorf("%s shrank while it was read", strings.TrimPrefix(name, "./"))
+	}
+	return err
+}

@@ -1,0 +1,68 @@
+package launch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// summaryRanks bounds how many ranks a summary speaks of one by one.
+const summaryRanks = 8
+
+// summarize says who failed first, how, with its last lines, and what became of
+// the others.
+func (g *generation) summarize(err error) {
+	re, isRank := errors.AsType[*RankError](err)
+	if !isRank {
+		for line := range strings.SplitSeq(err.Error(), "\n") { // several machines, several lines
+			g.printer.Note("%s", line)
+		}
+	} else {
+		g.printer.Note("rank %d on %s failed first: it %s after %v", re.Rank, re.Host, re.How, re.After.Round(time.Millisecond))
+		if len(re.Tail) > 0 {
+			g.printer.Note("its last lines:")
+			for _, line := range re.Tail {
+				g.printer.Note("  %s", line)
+			}
+		}
+	}
+	var others []int
+	succeeded := 0
+	for rank := range g.ranks {
+		switch {
+		case isRank && rank == re.Rank:
+		case g.ranks[rank].ended && g.ranks[rank].how == "":
+			succeeded++
+		default:
+			others = append(others, rank)
+		}
+	}
+	slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(g.ranks[a].after, g.ranks[b].after) })
+	for i, rank := range others {
+		if i == summaryRanks && len(others) > summaryRanks+1 {
+			g.printer.Note("and %d more", len(others)-i)
+			break
+		}
+		g.printer.Note("rank %d on %s %s", rank, machineOf(g.place, rank), g.fate(rank))
+	}
+	if succeeded > 0 {
+		g.printer.Note("%s had succeeded", count(succeeded, "rank"))
+	}
+}
+
+// fate is what became of a rank that did not succeed.
+func (g *generation) fate(rank int) string {
+	st := g.ranks[rank]
+	var b strings.Builder
+	if !st.ended {
+		return "was lost with its machine"
+	}
+	b.WriteString(st.how)
+	if re, ok := errors.AsType[*RankError](g.first); ok {
+		fmt.Fprintf(&b, " %v later", (st.after - re.After).Round(time.Millisecond))
+	}
+	return b.String()
+}
