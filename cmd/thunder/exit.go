@@ -70,7 +70,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && !(errors.As(err, &fail) && fail.err == nil):
 		fmt.Fprintf(stderr, "%s: interrupted\n", cmd.CommandPath())
 		return exitFailed
 	case errors.As(err, &fail):

@@ -40,6 +40,8 @@ for each rank, with the same addresses in the same order.`,
 	root.AddCommand(
 		newDemoCmd(),
 		newBenchCmd(),
+		newLaunchCmd(),
+		newLaunchAgentCmd(),
 		newTopoCmd(),
 	)
 	return root

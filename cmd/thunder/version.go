@@ -11,18 +11,35 @@ import (
 // version describes this binary: the module's version, the commit it was built
 // from where the build knows it, the tool chain and platform, and the reduction
 // kernels this CPU gets.
-func version() string {
+func version() string { return describe(buildInfo(), reduce.Active()) }
+
+// stamp is the version that a build was given with -ldflags '-X main.stamp=...';
+// without, it is what Go knows of the module.
+var stamp string
+
+// release names the source this binary was built from, whatever the machine; the
+// machines of a job compare it.
+func release() string { return source(buildInfo()) }
+
+func buildInfo() *debug.BuildInfo {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		info = &debug.BuildInfo{}
 	}
-	return describe(info, reduce.Active())
+	return info
 }
 
 func describe(info *debug.BuildInfo, kernels string) string {
+	return fmt.Sprintf("%s %s %s/%s kernels %s", source(info), runtime.Version(), runtime.GOOS, runtime.GOARCH, kernels)
+}
+
+func source(info *debug.BuildInfo) string {
 	name := info.Main.Version
 	if name == "" || name == "(devel)" {
 		name = "devel"
+	}
+	if stamp != "" {
+		name = stamp
 	}
 	var commit, when, changed string
 	for _, s := range info.Settings {
@@ -40,5 +57,5 @@ func describe(info *debug.BuildInfo, kernels string) string {
 	if commit != "" {
 		name += fmt.Sprintf(" (commit %s of %s%s)", commit, when, changed)
 	}
-	return fmt.Sprintf("%s %s %s/%s kernels %s", name, runtime.Version(), runtime.GOOS, runtime.GOARCH, kernels)
+	return name
 }

@@ -91,3 +91,19 @@ func TestPlace(t *testing.T) {
 		t.Error("devices although a host names none")
 	}
 }
+
+func TestFirst(t *testing.T) {
+	list := []Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 3}, {Name: "c", Slots: 1}}
+	for n, want := range map[int][]Host{
+		1: {{Name: "a", Slots: 1}},
+		3: {{Name: "a", Slots: 1}, {Name: "b", Slots: 2}},
+		5: list,
+		6: nil,
+		0: nil,
+	} {
+		got, err := First(list, n)
+		if !reflect.DeepEqual(got, want) || (err == nil) != (want != nil) {
+			t.Errorf("First(%d) = %+v, %v, want %+v", n, got, err, want)
+		}
+	}
+}

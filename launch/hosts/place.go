@@ -1,5 +1,7 @@
 package hosts
 
+import "fmt"
+
 // A Machine is one machine of a job and the ranks it runs. Entries of a hostfile
 // with the same name are one machine.
 type Machine struct {
@@ -39,6 +41,27 @@ func Place(list []Host) Placement {
 		}
 	}
 	return p
+}
+
+// First is the list cut down to its first n slots.
+func First(list []Host, n int) ([]Host, error) {
+	var out []Host
+	left := n
+	for _, h := range list {
+		if left == 0 {
+			break
+		}
+		h.Slots = min(h.Slots, left)
+		left -= h.Slots
+		out = append(out, h)
+	}
+	switch {
+	case n < 1:
+		return nil, fmt.Errorf("%d ranks, want at least 1", n)
+	case left > 0:
+		return nil, fmt.Errorf("%d ranks, but the hosts have %d slots; write host:slots for more", n, n-left)
+	}
+	return out, nil
 }
 
 // Size is the number of ranks.
