@@ -19,6 +19,9 @@ const maxToken = 4096
 //	THUNDER_RANK, THUNDER_WORLD_SIZE   who this is, of how many
 //	THUNDER_COORDINATOR                host:port where the ranks meet
 //	THUNDER_COORDINATOR_SERVED         1: rank 0 need not serve it
+//	THUNDER_ADDR                       host:port[,host:port...] where this rank
+//	                                   listens, an entry per rail; only with a
+//	                                   coordinator
 //	THUNDER_HOSTFILE                   path, used if there is no coordinator
 //	THUNDER_TOKEN, THUNDER_TOKEN_FILE  the secret, or where it is; not both
 //	THUNDER_INSECURE                   1: no token needed beyond loopback
@@ -48,6 +51,9 @@ func FromEnv(getenv func(string) string) (Config, error) {
 		// A launcher sets the coordinator; a hostfile next to it is the one the
 		// user gave to the launcher.
 		c.Hostfile = ""
+		if addr := getenv("THUNDER_ADDR"); addr != "" {
+			c.Addrs = []string{addr}
+		}
 	case c.Hostfile == "":
 		e.mlx(&c)
 	}

@@ -110,7 +110,7 @@ func (l *localRun) processes(ctx context.Context, emit func(bench.Row), stderr i
 				"THUNDER_COORDINATOR_SERVED=1",
 				"THUNDER_TOKEN=" + token,
 				// Nothing of a job that this process may itself be part of.
-				"THUNDER_TOKEN_FILE=", "THUNDER_HOSTFILE=", "THUNDER_GENERATION=", "THUNDER_INSECURE=",
+				"THUNDER_TOKEN_FILE=", "THUNDER_HOSTFILE=", "THUNDER_ADDR=", "THUNDER_GENERATION=", "THUNDER_INSECURE=",
 			}
 		},
 		Stdout: func(rank int) io.Writer {
