@@ -147,15 +147,18 @@ func (l *lab) plans() []Plan {
 	return plans
 }
 
-// settle waits until the kernel has noticed the carrier of the bridge and of its
-// member and given both their link-local address: what it does by itself, and in
+// settle waits until the kernel has noticed the carrier of every interface that
+// is up and given each its link-local address: what it does by itself, and in
 // its own time, must not show as a difference.
 func (l *lab) settle() {
 	l.t.Helper()
-	for i := range 2 {
-		l.in(i, "sh", "-c", `for i in $(seq 100); do
-			[ "$(ip link show br0 | grep -c 'state UP')" = 1 ] && [ "$(ip link show tb1 | grep -c 'state UP')" = 1 ] &&
-				ip -6 addr show dev br0 | grep -q fe80 && ip -6 addr show dev tb1 | grep -q fe80 && exit 0
+	for i, watch := range [2]string{"br0 tb1 eth0 eth0-peer", "br0 tb1"} {
+		l.in(i, "sh", "-c", `for i in $(seq 200); do
+			ok=1
+			for itf in `+watch+`; do
+				ip link show $itf | grep -q 'state UP' && ip -6 addr show dev $itf | grep -q fe80 || ok=0
+			done
+			[ $ok = 1 ] && exit 0
 			sleep 0.05
 		done; ip addr; exit 1`)
 	}

@@ -205,7 +205,7 @@ func (f *benchFlags) joined(cmd *cobra.Command, cfg bench.Config) error {
 		return bench.Run(ctx, comm, cfg, emit)
 	}
 	if comm.Rank() == 0 {
-		r := &report{cfg: cfg, ranks: comm.Size(), where: hosts(comm), json: f.json, plot: f.plot}
+		r := &report{cfg: cfg, ranks: comm.Size(), where: whereabouts(comm), json: f.json, plot: f.plot}
 		return r.watch(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), run)
 	}
 	var rows []bench.Row
@@ -218,8 +218,8 @@ func (f *benchFlags) joined(cmd *cobra.Command, cfg bench.Config) error {
 	return nil
 }
 
-// hosts says which machines the ranks are on.
-func hosts(comm *thunder.Comm) string {
+// whereabouts says which machines the ranks are on.
+func whereabouts(comm *thunder.Comm) string {
 	var names []string
 	for r := range comm.Size() {
 		if h := comm.Host(r); h != "" && !slices.Contains(names, h) {

@@ -95,6 +95,7 @@ func (u *unending) gone(t *testing.T) {
 
 // A rank that is killed is named by the others, and nothing stays.
 func TestRankKilled(t *testing.T) {
+	t.Parallel()
 	u := startUnending(t)
 	if err := syscall.Kill(u.ranks[1], syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -113,6 +114,7 @@ func TestRankKilled(t *testing.T) {
 
 // An interrupt ends the ranks too.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	u := startUnending(t)
 	if err := u.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
@@ -129,6 +131,7 @@ func TestInterrupt(t *testing.T) {
 
 // Not even SIGKILL to the parent leaves ranks behind.
 func TestParentKilled(t *testing.T) {
+	t.Parallel()
 	u := startUnending(t)
 	if err := u.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

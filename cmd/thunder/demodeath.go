@@ -43,8 +43,8 @@ func (d *demo) death(ctx context.Context) error {
 	err := run.run(ctx, func(bench.Row) {
 		mu.Lock()
 		defer mu.Unlock()
-		// It is a child of this process that has not been waited for: the number
-		// cannot belong to another process yet.
+		// The rank took part in this row a moment ago, so the number is still its
+		// own.
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 		killed = time.Now()
 	}, &said)

@@ -3,8 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
+
+	"thundercollective/bench"
 )
 
 // A progress is a line at the bottom of a terminal that says what is under way.
@@ -12,11 +15,12 @@ import (
 // Whatever else goes to the terminal meanwhile goes through print or Write.
 type progress struct {
 	w     io.Writer
-	live  bool // w is a terminal
+	ink   bench.Ink
 	start time.Time
 
-	mu   sync.Mutex
-	text string
+	mu    sync.Mutex
+	text  string
+	drawn bool // the line is on the screen
 
 	stop chan struct{}
 	done chan struct{}
@@ -27,8 +31,12 @@ const progressDelay = time.Second
 
 // newProgress begins a progress on w, which has to be closed.
 func newProgress(w io.Writer) *progress {
-	p := &progress{w: w, live: isTerminal(w), start: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
-	if p.live {
+	return startProgress(w, isTerminal(w) && os.Getenv("TERM") != "dumb", bench.Ink(colourful(w)))
+}
+
+func startProgress(w io.Writer, live bool, ink bench.Ink) *progress {
+	p := &progress{w: w, ink: ink, start: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
+	if live {
 		go p.draw()
 	} else {
 		close(p.done)
@@ -62,7 +70,8 @@ func (p *progress) Write(b []byte) (n int, err error) {
 }
 
 func (p *progress) clear() {
-	if p.live {
+	if p.drawn {
+		p.drawn = false
 		io.WriteString(p.w, "\r\x1b[K")
 	}
 }
@@ -80,7 +89,8 @@ func (p *progress) draw() {
 		p.mu.Lock()
 		if elapsed := time.Since(p.start); elapsed > progressDelay && p.text != "" {
 			p.clear()
-			fmt.Fprintf(p.w, "\x1b[2m%s · %.0f s\x1b[0m", p.text, elapsed.Seconds())
+			p.drawn = true
+			io.WriteString(p.w, p.ink.Dim(fmt.Sprintf("%s · %.0f s", p.text, elapsed.Seconds())))
 		}
 		p.mu.Unlock()
 	}

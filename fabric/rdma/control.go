@@ -17,19 +17,17 @@ import (
 //	  8 for each of 1+maxRails lanes: acknowledged, limit, gap (8 bytes each)
 //	128 advert: msg, len, addr, tag, one key per rail
 //	200 announcement: msg, len, tag
-//	248 slots: msg
 const (
 	controlSize = 256
 
 	atLanes    = 8
 	atAdvert   = atLanes + (1+maxRails)*24
 	atAnnounce = atAdvert + 24 + fabric.TagSize + maxRails*4
-	atSlots    = atAnnounce + 16 + fabric.TagSize
 
 	flagRequest  = 1 << 0 // answer with a control message
 	flagAdvert   = 1 << 1
 	flagAnnounce = 1 << 2
-	flagSlots    = 1 << 3
+	flagSlots    = 1 << 3 // the message that was announced is wanted in slots
 )
 
 // An advert tells the sender where message msg may be written.
@@ -51,11 +49,11 @@ type outbox struct {
 	request  bool
 	advert   *advert // points into the link
 	announce *announcement
-	slots    *uint64 // number of the message that is wanted in slots
+	slots    bool
 }
 
 func (o *outbox) empty() bool {
-	return !o.request && o.advert == nil && o.announce == nil && o.slots == nil
+	return !o.request && o.advert == nil && o.announce == nil && !o.slots
 }
 
 // due reports whether the peer has to hear of a lane: a quarter of its window
@@ -84,7 +82,7 @@ func (l *Link) emit() {
 	if !l.rc {
 		seal(b)
 	}
-	l.post(ln, &hca.SendWR{Op: hca.Send, NSGE: 1, SGE: [2]hca.SGE{{Addr: address(b), Len: uint32(len(b)), LKey: ln.rail.lkey}}},
+	l.post(ln, hca.SendWR{Op: hca.Send, NSGE: 1, SGE: [2]hca.SGE{{Addr: address(b), Len: uint32(len(b)), LKey: ln.rail.lkey}}},
 		flight{slot: slot, control: true, entries: 1})
 }
 
@@ -120,9 +118,8 @@ func (l *Link) putControl(b []byte) {
 		le.PutUint64(at[8:], a.len)
 		copy(at[16:], a.tag[:])
 	}
-	if l.out.slots != nil {
+	if l.out.slots {
 		b[0] |= flagSlots
-		le.PutUint64(b[atSlots:], *l.out.slots)
 	}
 	l.out = outbox{}
 }
@@ -154,7 +151,7 @@ func (l *Link) control(b []byte, now time.Time) {
 		l.toPeer.hasAdvert, l.toPeer.inSlots = true, false
 	}
 	if b[0]&flagSlots != 0 {
-		l.toPeer.slotsMsg, l.toPeer.inSlots = le.Uint64(b[atSlots:]), true
+		l.toPeer.inSlots = true
 	}
 	if b[0]&flagAnnounce != 0 {
 		a, at := &l.fromPeer.announced, b[atAnnounce:]

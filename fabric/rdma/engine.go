@@ -47,10 +47,12 @@ func (l *Link) proceed(s *side) {
 		}
 	}
 	// A sender that is in its call does its own copying.
-	if s == &l.toPeer.side || l.toPeer.side.ctx == nil || !l.toPeer.side.inside {
-		l.pump()
-	} else {
-		l.notify(&l.toPeer.side)
+	if t := &l.toPeer; t.queue.len() > 0 {
+		if s == &t.side || !t.inside {
+			l.pump()
+		} else {
+			l.notify(&t.side)
+		}
 	}
 	l.emit()
 	if l.wantsTick() {
@@ -74,6 +76,7 @@ func (l *Link) complete(wc *hca.WC, now time.Time) {
 	}
 	slot := int(uint32(wc.ID))
 	if wc.Op == hca.RecvImm {
+		ln.expect++
 		l.giveBack(ln, slot)
 		l.written(ln, wc.Imm)
 		return
@@ -259,7 +262,7 @@ func (l *Link) attend() {
 	if l.torn || l.err != nil && l.toPeer.queue.len() == 0 {
 		return
 	}
-	pending := l.toPeer.unfinished > 0 || l.toPeer.side.parked || l.fromPeer.side.parked
+	pending := l.toPeer.unfinished > 0 || l.toPeer.parked || l.fromPeer.parked
 	switch {
 	case pending && l.events:
 		l.arm()

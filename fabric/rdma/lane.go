@@ -118,9 +118,10 @@ func (ln *lane) takeSlot() int {
 }
 
 // post hands a request to the device. f says what to do when it is complete.
-func (l *Link) post(ln *lane, wr *hca.SendWR, f flight) {
+func (l *Link) post(ln *lane, wr hca.SendWR, f flight) {
 	wr.ID = idSend | uint64(ln.id)<<idLaneShift
-	if err := ln.qp.PostSend(wr); err != nil {
+	l.wr = wr
+	if err := ln.qp.PostSend(&l.wr); err != nil {
 		l.lose(err)
 		l.landed(ln, f)
 		return
@@ -128,6 +129,7 @@ func (l *Link) post(ln *lane, wr *hca.SendWR, f flight) {
 	ln.sq -= f.entries
 	if f.op != nil {
 		f.op.reads++
+		l.toPeer.reading++
 	}
 	ln.flight.push(f)
 }
@@ -138,6 +140,7 @@ func (l *Link) sent(ln *lane) {
 	ln.sq += f.entries
 	if f.op != nil {
 		f.op.reads--
+		l.toPeer.reading--
 		l.settle(f.op)
 	}
 	l.landed(ln, f)

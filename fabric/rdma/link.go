@@ -33,10 +33,11 @@ type Link struct {
 	rails  []*rail
 	lanes  []*lane
 	wcs    [32]hca.WC
-	armed  bool // the next completion is an event
-	events bool // there are events at all
-	torn   bool // the devices' objects are gone
-	busy   int  // calls inside
+	wr     hca.SendWR // the one being posted
+	armed  bool       // the next completion is an event
+	events bool       // there are events at all
+	torn   bool       // the devices' objects are gone
+	busy   int        // calls inside
 	left   *sync.Cond
 
 	err    error // why the link is over; nil while it works

@@ -33,7 +33,7 @@ type repair struct {
 	since   time.Time // of the last acknowledgement, or repeat
 	alive   time.Time // of the last acknowledgement
 	backoff int       // times Config.Retry until the next repeat
-	starved bool // waits for a grant
+	starved bool      // waits for a grant
 }
 
 // txUse is the state of a tx slot.
@@ -114,7 +114,7 @@ func (l *Link) postAgain(ln *lane, seq uint64) bool {
 	}
 	u.posted++
 	b := ln.txSlot(slot)
-	l.post(ln, &hca.SendWR{Op: hca.Send, NSGE: 1, SGE: [2]hca.SGE{{Addr: address(b), Len: uint32(u.size), LKey: ln.rail.lkey}}},
+	l.post(ln, hca.SendWR{Op: hca.Send, NSGE: 1, SGE: [2]hca.SGE{{Addr: address(b), Len: uint32(u.size), LKey: ln.rail.lkey}}},
 		flight{slot: slot, entries: entries})
 	return true
 }

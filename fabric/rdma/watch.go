@@ -48,9 +48,9 @@ func (w *watch) forget() {
 	w.off, w.ctx = nil, nil
 }
 
-// cause is the error of a context that has ended; nil if it has not.
+// cause is the error of a context that has ended during a call; nil if none has.
 func (w *watch) cause() error {
-	if !w.ended {
+	if !w.inside || !w.ended {
 		return nil
 	}
 	return context.Cause(w.ctx)

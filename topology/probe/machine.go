@@ -10,6 +10,7 @@ const SchemaVersion = 1
 type Machine struct {
 	Schema  int    `json:"schema"`
 	Host    string `json:"host"`            // as the user or the machine calls it
+	SSH     string `json:"ssh,omitempty"`   // how ssh reaches it, where that is known
 	Model   string `json:"model,omitempty"` // "Mac15,14", "AMD Ryzen AI Max+ board"
 	OS      OS     `json:"os"`
 	CPU     CPU    `json:"cpu"`
