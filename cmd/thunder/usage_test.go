@@ -100,6 +100,9 @@ func TestHelpOfEveryVerb(t *testing.T) {
 		t.Errorf("exit code %d\n%s", res.code, res.stdout)
 	}
 	for _, cmd := range newRootCmd().Commands() {
+		if cmd.Hidden {
+			continue
+		}
 		if cmd.Long == "" || cmd.Example == "" {
 			t.Errorf("%s has no description or no example", cmd.Name())
 		}
