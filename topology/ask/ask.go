@@ -1,0 +1,134 @@
+// Package ask runs thunder on other machines through the system's ssh, and here
+// without it, and collects what they say of themselves.
+package ask
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+
+	"thundercollective/launch/hosts"
+	"thundercollective/launch/remote"
+	"thundercollective/topology/probe"
+)
+
+// An Asker runs thunder on machines by name.
+type Asker struct {
+	SSH     []string // ssh and its options; nil is the system's ssh
+	Thunder string   // where thunder is on the other machines; "" is to look for it
+	Self    string   // this program
+}
+
+// Run runs thunder on a host with input on its standard input and returns what it
+// printed. This machine needs no ssh. A failure says what ssh or thunder said.
+func (a *Asker) Run(ctx context.Context, host string, input []byte, args ...string) ([]byte, error) {
+	argv := append([]string{a.Self}, args...)
+	if !(hosts.Host{Name: host}).Local() {
+		argv = a.command(host, args)
+	}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Stdin = bytes.NewReader(input)
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	err := cmd.Run()
+	if err == nil {
+		return out.Bytes(), nil
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	text := strings.TrimSpace(errOut.String())
+	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
+		text = text[i+1:]
+	}
+	if text != "" {
+		return out.Bytes(), fmt.Errorf("%s: %w: %s", host, err, text)
+	}
+	return out.Bytes(), fmt.Errorf("%s: %w", host, err)
+}
+
+// command is the ssh command line that runs thunder on a host. It never asks
+// anything and gives up soon.
+func (a *Asker) command(host string, args []string) []string {
+	argv := a.SSH
+	if len(argv) == 0 {
+		argv = []string{"ssh"}
+	}
+	argv = append(append([]string{}, argv...), "-T", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10",
+		"-o", "ServerAliveInterval=2", "-o", "ControlMaster=no", "-o", "LogLevel=ERROR", "--", host)
+	first := a.Thunder
+	if first == "" {
+		first = a.Self
+	}
+	var words []string
+	for _, w := range args {
+		words = append(words, remote.Quote(w))
+	}
+	script := `PATH="$PATH:$HOME/bin:$HOME/.local/bin:$HOME/go/bin:/usr/local/bin:/opt/homebrew/bin"; ` +
+		`for t in ` + remote.Quote(first) + ` thunder; do if command -v "$t" >/dev/null 2>&1; then exec "$t" ` + strings.Join(words, " ") + `; fi; done; ` +
+		`echo "thunder is not installed; install it there or say where it is with --thunder" >&2; exit 127`
+	return append(argv, "exec /bin/sh -c "+remote.Quote(script))
+}
+
+// A Failure is a host that could not be asked.
+type Failure struct {
+	Host string
+	Err  error
+}
+
+// Machines asks all hosts at the same time for their own report. Those that do
+// not answer are returned apart; the order is that of names.
+func (a *Asker) Machines(ctx context.Context, names []string) ([]*probe.Machine, []Failure) {
+	reports, errs := make([]*probe.Machine, len(names)), make([]error, len(names))
+	var wg sync.WaitGroup
+	for i, name := range names {
+		wg.Go(func() { reports[i], errs[i] = a.machine(ctx, name) })
+	}
+	wg.Wait()
+	var out []*probe.Machine
+	var failed []Failure
+	for i, name := range names {
+		if errs[i] != nil {
+			failed = append(failed, Failure{name, errs[i]})
+			continue
+		}
+		out = append(out, reports[i])
+	}
+	return out, failed
+}
+
+func (a *Asker) machine(ctx context.Context, name string) (*probe.Machine, error) {
+	b, err := a.Run(ctx, name, nil, "topo", "--json")
+	if err != nil {
+		return nil, err
+	}
+	var doc struct {
+		Machines []*probe.Machine `json:"machines"`
+	}
+	if err := json.Unmarshal(b, &doc); err != nil {
+		return nil, fmt.Errorf("%s: report is not JSON: %w", name, err)
+	}
+	if len(doc.Machines) != 1 || doc.Machines[0] == nil {
+		return nil, fmt.Errorf("%s: it sent %d reports, expected one", name, len(doc.Machines))
+	}
+	m := doc.Machines[0]
+	if m.Schema != probe.SchemaVersion {
+		return nil, fmt.Errorf("%s: its thunder writes reports of form %d, this one reads %d; install the same version on all machines", name, m.Schema, probe.SchemaVersion)
+	}
+	m.Host = name[strings.LastIndexByte(name, '@')+1:]
+	m.SSH = name
+	return m, nil
+}
+
+// Executable is this program's own path, or its name where that cannot be told.
+func Executable() string {
+	if p, err := os.Executable(); err == nil {
+		return p
+	}
+	return os.Args[0]
+}
