@@ -1,6 +1,7 @@
 package rdma
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -113,10 +114,11 @@ func (l *Link) failQPs() {
 	}
 }
 
-// watch waits for the peer's goodbye, or its death, on the boot fabric.
+// watch waits for the peer's goodbye, or its death, on the boot fabric. It ends
+// with the link there.
 func (l *Link) watch() {
 	var bye [1]byte
-	err := l.boot.Recv(l.f.ctx, byeTag, bye[:])
+	err := l.boot.Recv(context.Background(), byeTag, bye[:])
 	if err == nil {
 		err = errPeerClosed
 	}

@@ -1,0 +1,106 @@
+package rdma
+
+import (
+	"context"
+	"time"
+)
+
+// Close implements fabric.Link. The rest is done in the background; Fabric.Close
+// waits for it.
+func (l *Link) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	l.notify(&l.toPeer.side)
+	l.notify(&l.fromPeer.side)
+	go l.finish()
+	return nil
+}
+
+// finish ends a closed link: callers leave, what was sent arrives, the peer is
+// told, and everything is released.
+func (l *Link) finish() {
+	defer close(l.ended)
+	l.mu.Lock()
+	for l.busy > 0 {
+		l.left.Wait()
+	}
+	l.toPeer.forget()
+	l.fromPeer.forget()
+	l.mu.Unlock()
+
+	l.settleDown()
+	l.goodbye()
+	l.boot.Close() // ends watch
+	l.mu.Lock()
+	l.failQPs()
+	l.drain()
+	l.torn = true
+	l.mu.Unlock()
+	l.stopEvents()
+	close(l.stop)
+	l.wg.Wait()
+	l.f.note(l.closeRails())
+}
+
+// stopEvents ends the goroutines that wait for completions.
+func (l *Link) stopEvents() {
+	for _, r := range l.rails {
+		if r.ch != nil {
+			r.ch.Stop()
+		}
+	}
+}
+
+// settleDown waits until the peer has what was sent, for as long as Linger.
+func (l *Link) settleDown() {
+	nap := shortNap
+	for deadline := time.Now().Add(l.f.cfg.Linger); time.Now().Before(deadline); nap = min(2*nap, longNap) {
+		l.mu.Lock()
+		l.poll(nil)
+		over := l.err != nil || l.delivered()
+		l.mu.Unlock()
+		if over {
+			return
+		}
+		time.Sleep(nap)
+	}
+}
+
+// delivered reports whether the peer has all data messages.
+func (l *Link) delivered() bool {
+	for _, ln := range l.lanes {
+		if l.rc && ln.flight.len() > 0 || !l.rc && ln.repair.unacked(ln) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// goodbye tells a living peer that the link ends in good order.
+func (l *Link) goodbye() {
+	ctx, cancel := context.WithTimeout(context.Background(), l.f.cfg.Linger)
+	defer cancel()
+	l.boot.Send(ctx, byeTag, []byte{0}) // a peer that is gone needs none
+}
+
+// drain takes the completions of what was with the device when the queue pairs
+// failed. A device that holds some back is not waited for.
+func (l *Link) drain() {
+	for deadline := time.Now().Add(200 * time.Millisecond); time.Now().Before(deadline); {
+		l.poll(nil)
+		left := 0
+		for _, ln := range l.lanes {
+			left += ln.posted + ln.flight.len()
+		}
+		if left == 0 {
+			return
+		}
+		l.mu.Unlock()
+		time.Sleep(shortNap)
+		l.mu.Lock()
+	}
+}

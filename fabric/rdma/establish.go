@@ -1,0 +1,163 @@
+package rdma
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"thundercollective/fabric"
+)
+
+// An UnavailableError says why there is no RDMA to a peer.
+type UnavailableError struct {
+	Peer int
+	Why  string
+}
+
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("no RDMA link to rank %d: %s", e.Peer, e.Why)
+}
+
+// establish agrees with the peer on a link and makes it. Both ends take the same
+// steps, and both learn of an error in either at the same step, so that both fall
+// back or both fail.
+func (f *Fabric) establish(ctx context.Context, peer int, ch fabric.Channel) (fabric.Link, error) {
+	boot, err := f.boot.Link(ctx, peer, ch|bootBit)
+	if err != nil {
+		return nil, err
+	}
+	ours := f.offerTo(peer)
+	var theirs offer
+	if err := swap(ctx, boot, 1, &ours, &theirs); err != nil {
+		return nil, f.setupError(peer, err)
+	}
+	l, why, err := f.build(ctx, peer, boot, &ours, &theirs)
+	if err != nil {
+		return nil, f.setupError(peer, err)
+	}
+	if why == "" {
+		f.announce(peer, l, "")
+		l.start()
+		return l, nil
+	}
+	if !ours.Fallback || !theirs.Fallback {
+		return nil, &UnavailableError{peer, why}
+	}
+	f.announce(peer, nil, why)
+	return f.boot.Link(ctx, peer, ch)
+}
+
+// setupError is what a caller gets when the boot fabric failed during set-up.
+func (f *Fabric) setupError(peer int, err error) error {
+	var lost *fabric.LostError
+	if errors.As(err, &lost) || errors.Is(err, fabric.ErrClosed) {
+		return err
+	}
+	return fmt.Errorf("rdma: setting up the link to rank %d: %w", peer, err)
+}
+
+// build makes a connected link. why is set if one end cannot, err if the ends
+// could not talk.
+func (f *Fabric) build(ctx context.Context, peer int, boot fabric.Link, ours, theirs *offer) (_ *Link, why string, err error) {
+	low, high := ours, theirs
+	if peer < f.Rank() {
+		low, high = theirs, ours
+	}
+	switch {
+	case theirs.Protocol != protocol:
+		return nil, fmt.Sprintf("rank %d speaks version %d of the protocol, this rank %d", peer, theirs.Protocol, protocol), nil
+	case ours.Why != "":
+		return nil, ours.Why, nil
+	case theirs.Why != "":
+		return nil, fmt.Sprintf("rank %d says: %s", peer, theirs.Why), nil
+	}
+	p, err := newPlan(low, high)
+	if err != nil {
+		return nil, err.Error(), nil
+	}
+	l := f.newLink(peer, boot, p)
+	defer func() {
+		if why != "" || err != nil {
+			l.stopEvents()
+			l.closeRails()
+		}
+	}()
+	mine, far := f.rails(peer), make([]railOffer, len(p.pairs))
+	var opened error
+	for i, pr := range p.pairs {
+		near, other := pr.low, pr.high
+		if peer < f.Rank() {
+			near, other = other, near
+		}
+		far[i] = theirs.Rails[other]
+		if opened == nil {
+			opened = l.openRail(i, mine[near])
+		}
+	}
+	say := answer{Why: text(opened), PSN: l.makePSNs()}
+	for _, ln := range l.lanes {
+		say.QPN = append(say.QPN, ln.qp.Num())
+	}
+	var heard answer
+	if err := swap(ctx, boot, 2, &say, &heard); err != nil {
+		return nil, "", err
+	}
+	if why := either(say.Why, heard.Why, peer); why != "" {
+		return nil, why, nil
+	}
+	// No message may come before its receive is posted, at either end.
+	done := ready{Why: text(l.connect(say.PSN, &heard, far))}
+	var theirDone ready
+	if err := swap(ctx, boot, 3, &done, &theirDone); err != nil {
+		return nil, "", err
+	}
+	return l, either(done.Why, theirDone.Why, peer), nil
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// either says why one of two ends failed.
+func either(ours, theirs string, peer int) string {
+	if ours == "" && theirs != "" {
+		return fmt.Sprintf("rank %d says: %s", peer, theirs)
+	}
+	return ours
+}
+
+// newLink returns a link that has no rails yet.
+func (f *Fabric) newLink(peer int, boot fabric.Link, p *plan) *Link {
+	l := &Link{
+		f: f, peer: peer, boot: boot, plan: p, rc: p.rc,
+		kick: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{}),
+	}
+	l.left = sync.NewCond(&l.mu)
+	l.toPeer.side, l.fromPeer.side = newSide(f.cfg.Spin), newSide(f.cfg.Spin)
+	for i := range controlSlots {
+		l.controlFree = append(l.controlFree, p.small.window+i)
+	}
+	return l
+}
+
+// start sets the link's goroutines to work.
+func (l *Link) start() {
+	l.events = true
+	for _, r := range l.rails {
+		l.events = l.events && r.ch != nil
+	}
+	if l.events {
+		for _, r := range l.rails {
+			l.wg.Go(func() { l.serve(r) })
+		}
+	}
+	l.wg.Go(l.run)
+	l.wg.Go(l.watch)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.attend()
+}

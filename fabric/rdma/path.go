@@ -1,0 +1,58 @@
+package rdma
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A Path says how this rank reaches a peer.
+type Path struct {
+	Peer   int
+	RDMA   bool
+	Reason string // why not RDMA
+	// Of RDMA: this rank's devices, one per rail, and the profile, "RC" or "UC".
+	Devices []string
+	Profile string
+}
+
+func (p Path) String() string {
+	if !p.RDMA {
+		return fmt.Sprintf("rank %d: not RDMA: %s", p.Peer, p.Reason)
+	}
+	return fmt.Sprintf("rank %d: RDMA over %s (%s)", p.Peer, strings.Join(p.Devices, ", "), p.Profile)
+}
+
+// Paths lists the peers to which a link was made, by rank.
+func (f *Fabric) Paths() []Path {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.SortedFunc(maps.Values(f.paths), func(a, b Path) int { return a.Peer - b.Peer })
+}
+
+// announce notes how a peer is reached and logs it, once.
+func (f *Fabric) announce(peer int, l *Link, why string) {
+	p := Path{Peer: peer, Reason: why}
+	if l != nil {
+		p.RDMA, p.Profile = true, "UC"
+		if l.rc {
+			p.Profile = "RC"
+		}
+		for _, r := range l.rails {
+			p.Devices = append(p.Devices, r.dev.dev.Name())
+		}
+	}
+	f.mu.Lock()
+	old, known := f.paths[peer]
+	f.paths[peer] = p
+	f.mu.Unlock()
+	switch {
+	case known && old.RDMA == p.RDMA:
+	case p.RDMA:
+		f.cfg.Logger.Info("rdma: in use", "rank", f.Rank(), "peer", peer, "devices", p.Devices, "profile", p.Profile)
+	default:
+		f.cfg.Logger.Warn("rdma: not in use; this pair is slower than it could be", "rank", f.Rank(), "peer", peer,
+			"instead", f.boot.Name(), "reason", why)
+	}
+}
