@@ -24,12 +24,12 @@ type activity struct {
 }
 
 // begin notes that an operation runs under the caller's ctx.
-func (t *activity) begin(c *Comm, ctx context.Context, a *call) {
+func (t *activity) begin(c *Comm, ctx context.Context, a call) {
 	now := time.Now()
 	done := ctx.Done()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.active, t.call, t.since, t.asked, t.done = true, *a, now, now, done
+	t.active, t.call, t.since, t.asked, t.done = true, a, now, now, done
 	t.deadline = now.Add(c.job.timeout)
 	if done == nil || done == t.watched {
 		return
@@ -40,7 +40,7 @@ func (t *activity) begin(c *Comm, ctx context.Context, a *call) {
 	t.watched = done
 	t.off = context.AfterFunc(ctx, func() {
 		if a, since, ok := t.under(done); ok {
-			c.failAll(c.ended(context.Cause(ctx), &a, since))
+			c.failAll(c.ended(context.Cause(ctx), a, since))
 		}
 	})
 }
@@ -88,9 +88,8 @@ func (t *activity) release() {
 }
 
 // operation returns what is, or was last, under way.
-func (t *activity) operation() *call {
+func (t *activity) operation() call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	a := t.call
-	return &a
+	return t.call
 }

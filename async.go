@@ -9,75 +9,90 @@ func BarrierAsync(ctx context.Context, c *Comm) *Work {
 
 // AllReduceAsync begins a AllReduce.
 func AllReduceAsync[T Element](ctx context.Context, c *Comm, buf []T, op Op) *Work {
-	return c.Start(ctx, allReduceRequest(buf, op))
+	r := allReduceRequest(buf, op)
+	return c.Start(ctx, &r)
 }
 
 // ReduceAsync begins a Reduce.
 func ReduceAsync[T Element](ctx context.Context, c *Comm, buf []T, op Op, root int) *Work {
-	return c.Start(ctx, reduceRequest(buf, op, root))
+	r := reduceRequest(buf, op, root)
+	return c.Start(ctx, &r)
 }
 
 // ReduceScatterAsync begins a ReduceScatter.
 func ReduceScatterAsync[T Element](ctx context.Context, c *Comm, dst, src []T, op Op) *Work {
-	return c.Start(ctx, reduceScatterRequest(dst, src, op))
+	r := reduceScatterRequest(dst, src, op)
+	return c.Start(ctx, &r)
 }
 
 // AllGatherAsync begins a AllGather.
 func AllGatherAsync[T Element](ctx context.Context, c *Comm, dst, src []T) *Work {
-	return c.Start(ctx, allGatherRequest(dst, src))
+	r := allGatherRequest(dst, src)
+	return c.Start(ctx, &r)
 }
 
 // AllGatherVAsync begins a AllGatherV.
 func AllGatherVAsync[T Element](ctx context.Context, c *Comm, dst, src []T, counts []int) *Work {
-	return c.Start(ctx, allGatherVRequest(dst, src, counts))
+	r := allGatherVRequest(dst, src, counts)
+	return c.Start(ctx, &r)
 }
 
 // BroadcastAsync begins a Broadcast.
 func BroadcastAsync[T Element](ctx context.Context, c *Comm, buf []T, root int) *Work {
-	return c.Start(ctx, broadcastRequest(buf, root))
+	r := broadcastRequest(buf, root)
+	return c.Start(ctx, &r)
 }
 
 // GatherAsync begins a Gather.
 func GatherAsync[T Element](ctx context.Context, c *Comm, dst, src []T, root int) *Work {
-	return c.Start(ctx, gatherRequest(dst, src, root))
+	r := gatherRequest(dst, src, root)
+	return c.Start(ctx, &r)
 }
 
 // GatherVAsync begins a GatherV.
 func GatherVAsync[T Element](ctx context.Context, c *Comm, dst, src []T, counts []int, root int) *Work {
-	return c.Start(ctx, gatherVRequest(dst, src, counts, root))
+	r := gatherVRequest(dst, src, counts, root)
+	return c.Start(ctx, &r)
 }
 
 // ScatterAsync begins a Scatter.
 func ScatterAsync[T Element](ctx context.Context, c *Comm, dst, src []T, root int) *Work {
-	return c.Start(ctx, scatterRequest(dst, src, root))
+	r := scatterRequest(dst, src, root)
+	return c.Start(ctx, &r)
 }
 
 // ScatterVAsync begins a ScatterV.
 func ScatterVAsync[T Element](ctx context.Context, c *Comm, dst, src []T, counts []int, root int) *Work {
-	return c.Start(ctx, scatterVRequest(dst, src, counts, root))
+	r := scatterVRequest(dst, src, counts, root)
+	return c.Start(ctx, &r)
 }
 
 // AllToAllAsync begins a AllToAll.
 func AllToAllAsync[T Element](ctx context.Context, c *Comm, dst, src []T) *Work {
-	return c.Start(ctx, allToAllRequest(dst, src))
+	r := allToAllRequest(dst, src)
+	return c.Start(ctx, &r)
 }
 
 // AllToAllVAsync begins a AllToAllV.
 func AllToAllVAsync[T Element](ctx context.Context, c *Comm, dst, src []T, sendCounts, recvCounts []int) *Work {
-	return c.Start(ctx, allToAllVRequest(dst, src, sendCounts, recvCounts))
+	r := allToAllVRequest(dst, src, sendCounts, recvCounts)
+	return c.Start(ctx, &r)
 }
 
 // SendAsync begins a Send.
 func SendAsync[T Element](ctx context.Context, c *Comm, buf []T, to int) *Work {
-	return c.Start(ctx, sendRequest(buf, to))
+	r := sendRequest(buf, to)
+	return c.Start(ctx, &r)
 }
 
 // RecvAsync begins a Recv.
 func RecvAsync[T Element](ctx context.Context, c *Comm, buf []T, from int) *Work {
-	return c.Start(ctx, recvRequest(buf, from))
+	r := recvRequest(buf, from)
+	return c.Start(ctx, &r)
 }
 
 // SendRecvAsync begins a SendRecv.
 func SendRecvAsync[T Element](ctx context.Context, c *Comm, send []T, to int, recv []T, from int) *Work {
-	return c.Start(ctx, sendRecvRequest(send, to, recv, from))
+	r := sendRecvRequest(send, to, recv, from)
+	return c.Start(ctx, &r)
 }

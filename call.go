@@ -22,7 +22,7 @@ type call struct {
 }
 
 // tag encodes a call.
-func (c *call) tag() (t fabric.Tag) {
+func (c call) tag() (t fabric.Tag) {
 	le := binary.LittleEndian
 	le.PutUint32(t[0:], c.generation)
 	le.PutUint32(t[4:], c.group)

@@ -192,20 +192,21 @@ func (c *Comm) run(ctx context.Context, r *Request, a call, wait <-chan struct{}
 	if err := c.Err(); err != nil {
 		return err
 	}
-	plan, input, err := c.plan(r, &a)
+	plan, err := c.plan(r, int(a.count))
 	if err != nil || plan == nil {
 		return err
 	}
+	a.algo = plan.Algo()
 	tag := a.tag()
 	c.past.add(a.seq, &tag)
 	if ctx.Err() != nil {
-		return c.giveUp(ctx, &a)
+		return c.giveUp(ctx, a)
 	}
-	c.current.begin(c, ctx, &a)
-	err = c.exec.Run(c.ctx, plan, &tag, r.Recv, input)
+	c.current.begin(c, ctx, a)
+	err = c.exec.Run(c.ctx, plan, &tag, r.Recv, r.Send)
 	c.current.end()
 	if err != nil {
-		return c.explain(err, &a)
+		return c.explain(err, a)
 	}
 	return nil
 }

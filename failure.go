@@ -38,7 +38,7 @@ func (c *Comm) failAll(err error) {
 
 // explain turns the error of an operation into what it means, and ends the group
 // with it.
-func (c *Comm) explain(err error, a *call) error {
+func (c *Comm) explain(err error, a call) error {
 	var lost *fabric.LostError
 	var tag *fabric.TagError
 	switch {
@@ -79,20 +79,20 @@ func (c *Comm) verdict(lost *fabric.LostError) {
 
 // giveUp ends the group because the context of operation a had ended before it
 // began: the other ranks would wait for this one.
-func (c *Comm) giveUp(ctx context.Context, a *call) error {
+func (c *Comm) giveUp(ctx context.Context, a call) error {
 	c.failAll(c.ended(context.Cause(ctx), a, time.Now()))
 	return c.Err()
 }
 
 // ended is the error of an operation whose context ended.
-func (c *Comm) ended(cause error, a *call, since time.Time) error {
+func (c *Comm) ended(cause error, a call, since time.Time) error {
 	if errors.Is(cause, context.DeadlineExceeded) {
 		return c.timeout(a, since)
 	}
 	return &AbortError{Rank: c.job.rank, Reason: fmt.Sprintf("%v was cancelled: %v", a, cause), Err: cause}
 }
 
-func (c *Comm) timeout(a *call, since time.Time) error {
+func (c *Comm) timeout(a call, since time.Time) error {
 	return &TimeoutError{
 		Rank: c.job.rank, Operation: fmt.Sprintf("%v, #%d", a, a.seq),
 		After: time.Since(since), Missing: c.missing(a),
@@ -100,7 +100,7 @@ func (c *Comm) timeout(a *call, since time.Time) error {
 }
 
 // mismatch says who called what.
-func (c *Comm) mismatch(e *fabric.TagError, a *call) error {
+func (c *Comm) mismatch(e *fabric.TagError, a call) error {
 	theirs := callOf(&e.Got)
 	m := &MismatchError{Sequence: a.seq, RankA: c.job.rank, RankB: e.Peer, CallA: a.String(), CallB: theirs.String()}
 	switch {
@@ -127,7 +127,7 @@ func (c *Comm) compare(peer int, seq uint64, theirs *fabric.Tag) {
 }
 
 // missing describes the ranks that are not in operation a, by what they last said.
-func (c *Comm) missing(a *call) []string {
+func (c *Comm) missing(a call) []string {
 	if a.kind.PointToPoint() {
 		return nil
 	}

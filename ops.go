@@ -10,82 +10,97 @@ func Barrier(ctx context.Context, c *Comm) error {
 // AllReduce combines buf of all ranks element by element and leaves the result in
 // buf of all ranks, the same bits everywhere.
 func AllReduce[T Element](ctx context.Context, c *Comm, buf []T, op Op) error {
-	return c.Do(ctx, allReduceRequest(buf, op))
+	r := allReduceRequest(buf, op)
+	return c.Do(ctx, &r)
 }
 
 // Reduce is AllReduce with the result in buf of root only; the other ranks' buf is
 // left as it was.
 func Reduce[T Element](ctx context.Context, c *Comm, buf []T, op Op, root int) error {
-	return c.Do(ctx, reduceRequest(buf, op, root))
+	r := reduceRequest(buf, op, root)
+	return c.Do(ctx, &r)
 }
 
 // ReduceScatter combines src of all ranks and gives each rank its part: rank r gets
 // elements r·len(dst) and on. len(src) is Size times len(dst).
 func ReduceScatter[T Element](ctx context.Context, c *Comm, dst, src []T, op Op) error {
-	return c.Do(ctx, reduceScatterRequest(dst, src, op))
+	r := reduceScatterRequest(dst, src, op)
+	return c.Do(ctx, &r)
 }
 
 // AllGather puts src of all ranks one behind the other, by rank, into dst of all.
 // len(dst) is Size times len(src).
 func AllGather[T Element](ctx context.Context, c *Comm, dst, src []T) error {
-	return c.Do(ctx, allGatherRequest(dst, src))
+	r := allGatherRequest(dst, src)
+	return c.Do(ctx, &r)
 }
 
 // AllGatherV is AllGather of parts that differ in length: counts[r] is that of rank
 // r, and all ranks give the same counts.
 func AllGatherV[T Element](ctx context.Context, c *Comm, dst, src []T, counts []int) error {
-	return c.Do(ctx, allGatherVRequest(dst, src, counts))
+	r := allGatherVRequest(dst, src, counts)
+	return c.Do(ctx, &r)
 }
 
 // Broadcast copies buf of root to buf of all ranks.
 func Broadcast[T Element](ctx context.Context, c *Comm, buf []T, root int) error {
-	return c.Do(ctx, broadcastRequest(buf, root))
+	r := broadcastRequest(buf, root)
+	return c.Do(ctx, &r)
 }
 
 // Gather is AllGather to root only; dst of the other ranks is ignored.
 func Gather[T Element](ctx context.Context, c *Comm, dst, src []T, root int) error {
-	return c.Do(ctx, gatherRequest(dst, src, root))
+	r := gatherRequest(dst, src, root)
+	return c.Do(ctx, &r)
 }
 
 // GatherV is Gather of parts that differ in length; only root has to know counts.
 func GatherV[T Element](ctx context.Context, c *Comm, dst, src []T, counts []int, root int) error {
-	return c.Do(ctx, gatherVRequest(dst, src, counts, root))
+	r := gatherVRequest(dst, src, counts, root)
+	return c.Do(ctx, &r)
 }
 
 // Scatter cuts src of root into equal parts and gives rank r the r-th, in dst; src
 // of the other ranks is ignored.
 func Scatter[T Element](ctx context.Context, c *Comm, dst, src []T, root int) error {
-	return c.Do(ctx, scatterRequest(dst, src, root))
+	r := scatterRequest(dst, src, root)
+	return c.Do(ctx, &r)
 }
 
 // ScatterV is Scatter of parts that differ in length; only root has to know counts.
 func ScatterV[T Element](ctx context.Context, c *Comm, dst, src []T, counts []int, root int) error {
-	return c.Do(ctx, scatterVRequest(dst, src, counts, root))
+	r := scatterVRequest(dst, src, counts, root)
+	return c.Do(ctx, &r)
 }
 
 // AllToAll cuts src into Size equal parts, sends the r-th to rank r, and puts what
 // rank r sent into the r-th part of dst.
 func AllToAll[T Element](ctx context.Context, c *Comm, dst, src []T) error {
-	return c.Do(ctx, allToAllRequest(dst, src))
+	r := allToAllRequest(dst, src)
+	return c.Do(ctx, &r)
 }
 
 // AllToAllV is AllToAll of parts that differ in length: sendCounts[r] elements go to
 // rank r, recvCounts[r] come from it.
 func AllToAllV[T Element](ctx context.Context, c *Comm, dst, src []T, sendCounts, recvCounts []int) error {
-	return c.Do(ctx, allToAllVRequest(dst, src, sendCounts, recvCounts))
+	r := allToAllVRequest(dst, src, sendCounts, recvCounts)
+	return c.Do(ctx, &r)
 }
 
 // Send sends buf to one rank, which has to Recv as many elements.
 func Send[T Element](ctx context.Context, c *Comm, buf []T, to int) error {
-	return c.Do(ctx, sendRequest(buf, to))
+	r := sendRequest(buf, to)
+	return c.Do(ctx, &r)
 }
 
 // Recv receives buf from one rank.
 func Recv[T Element](ctx context.Context, c *Comm, buf []T, from int) error {
-	return c.Do(ctx, recvRequest(buf, from))
+	r := recvRequest(buf, from)
+	return c.Do(ctx, &r)
 }
 
 // SendRecv sends to one rank while it receives from another, or the same.
 func SendRecv[T Element](ctx context.Context, c *Comm, send []T, to int, recv []T, from int) error {
-	return c.Do(ctx, sendRecvRequest(send, to, recv, from))
+	r := sendRecvRequest(send, to, recv, from)
+	return c.Do(ctx, &r)
 }

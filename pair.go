@@ -23,6 +23,7 @@ type half struct {
 	turn queue
 	seq  uint64 // messages so far; under turn.mu
 	now  activity
+	tag  fabric.Tag // of the message under way
 }
 
 func (p *pair) activities() [2]*activity { return [2]*activity{&p.out.now, &p.in.now} }
@@ -104,13 +105,13 @@ func (t *transfer) run(ctx context.Context) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return c.giveUp(ctx, &t.call)
+		return c.giveUp(ctx, t.call)
 	}
-	t.half.now.begin(c, ctx, &t.call)
+	t.half.now.begin(c, ctx, t.call)
 	err := t.move()
 	t.half.now.end()
 	if err != nil {
-		return c.explain(err, &t.call)
+		return c.explain(err, t.call)
 	}
 	return nil
 }
@@ -120,11 +121,11 @@ func (t *transfer) move() error {
 	if err != nil {
 		return err
 	}
-	tag := t.call.tag()
+	t.half.tag = t.call.tag()
 	if t.send {
-		return l.Send(t.comm.ctx, &tag, t.buf)
+		return l.Send(t.comm.ctx, &t.half.tag, t.buf)
 	}
-	return l.Recv(t.comm.ctx, &tag, t.buf)
+	return l.Recv(t.comm.ctx, &t.half.tag, t.buf)
 }
 
 // checkPairs validates a point-to-point request. done means that there is nothing

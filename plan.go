@@ -6,19 +6,18 @@ import (
 	"thundercollective/collective"
 )
 
-// plan returns the cached plan of a request and the buffer it reads from, and
-// completes a with the algorithm chosen. Alone, there is nothing to plan: the
-// result is a copy, made here, and the plan is nil.
-func (c *Comm) plan(r *Request, a *call) (*collective.Plan, []byte, error) {
+// plan returns the cached plan of a request on count elements. Alone, there is
+// nothing to plan: the result is a copy, made here, and the plan is nil.
+func (c *Comm) plan(r *Request, count int) (*collective.Plan, error) {
 	if len(c.ranks) == 1 {
 		if r.Send != nil {
 			copy(r.Recv, r.Send)
 		}
-		return nil, nil, nil
+		return nil, nil
 	}
 	s := collective.Spec{
 		Kind: r.Kind, Algo: r.Algo, Rank: c.rank, Size: len(c.ranks), Root: r.Root,
-		Count: int(a.count), Separate: r.Send != nil,
+		Count: count, Separate: r.Send != nil,
 	}
 	if s.Algo == Auto {
 		s.Algo = c.job.algoFor(r.Kind)
@@ -37,13 +36,11 @@ func (c *Comm) plan(r *Request, a *call) (*collective.Plan, []byte, error) {
 	case KindReduceScatter:
 		s.Separate = true
 	}
-	s = s.Resolve(max(1, r.DType.Size()))
-	a.algo = s.Algo
 	plan, err := c.planner.Plan(s, r.DType, r.Op)
 	if err != nil {
-		return nil, nil, fmt.Errorf("thunder: %w", err)
+		return nil, fmt.Errorf("thunder: %w", err)
 	}
-	return plan, r.Send, nil
+	return plan, nil
 }
 
 // ownCount completes the counts of a v-form at a rank that knows only its own.

@@ -34,13 +34,13 @@ func (c *Comm) look(now time.Time) {
 		return
 	}
 	if a, since, ok := c.current.overdue(now); ok {
-		c.failAll(c.timeout(&a, since))
+		c.failAll(c.timeout(a, since))
 		return
 	}
 	for i := range c.pairs {
 		for _, t := range c.pairs[i].activities() {
 			if a, since, ok := t.overdue(now); ok {
-				c.failAll(c.timeout(&a, since))
+				c.failAll(c.timeout(a, since))
 				return
 			}
 		}

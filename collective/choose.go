@@ -22,7 +22,7 @@ func Choose(k Kind, size, bytes int) Algo {
 		return Ring
 	case ReduceScatter:
 		switch {
-		case size <= 4 || bytes <= 4*KiB:
+		case bytes <= 4*KiB || size <= 4 && bytes <= 1024*KiB:
 			return Direct // no more bytes than the others, fewer steps
 		case bytes <= 64*KiB:
 			return HalvingDoubling
@@ -30,7 +30,7 @@ func Choose(k Kind, size, bytes int) Algo {
 		return Ring
 	case AllGather:
 		switch {
-		case size <= 4:
+		case size <= 4 && bytes <= 1024*KiB:
 			return Direct
 		case bytes <= 64*KiB:
 			return Doubling

@@ -100,8 +100,10 @@ func newJob(t testing.TB, s Spec, dt reduce.DType, op reduce.Op) *job {
 				source = source[own.off*size:][:own.n*size]
 			}
 		}
-		for i := range len(source) / size {
-			e := source[i*size : (i+1)*size]
+		const period = 1021 // a prime, so that no two blocks are alike
+		filled := min(len(source)/size, period) * size
+		for i := 0; i < filled; i += size {
+			e := source[i : i+size]
 			if s.Kind.Reduces() {
 				putSmall(dt, e, 1+rng.IntN(2))
 			} else {
@@ -109,6 +111,9 @@ func newJob(t testing.TB, s Spec, dt reduce.DType, op reduce.Op) *job {
 					e[k] = byte(rng.Uint32())
 				}
 			}
+		}
+		for ; filled < len(source) && filled > 0; filled *= 2 {
+			copy(source[filled:], source[:filled])
 		}
 		contributions[r] = bytes.Clone(source)
 	}

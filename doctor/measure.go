@@ -82,7 +82,9 @@ func ParseBench(b []byte) ([]Row, error) {
 			return out, fmt.Errorf("parse bench output: %w", err)
 		}
 		if r.Rank == 0 && r.GBs > 0 && r.Size > 0 {
-			out = append(out, Row{Size: r.Size, GBs: r.GBs, P50us: r.Lat.P50, P99us: r.Lat.P99, Wrong: r.Wrong})
+			// An iteration is there and back, and gbps counts both ways: the rate is
+			// that of one way already, the time is not.
+			out = append(out, Row{Size: r.Size, GBs: r.GBs, P50us: r.Lat.P50 / 2, P99us: r.Lat.P99 / 2, Wrong: r.Wrong})
 		}
 	}
 	if len(out) == 0 {

@@ -31,7 +31,7 @@ func (f *clusterFlags) add(fs *pflag.FlagSet) {
 }
 
 func (f *clusterFlags) asker() *ask.Asker {
-	return &ask.Asker{SSH: strings.Fields(f.ssh), Thunder: f.thunder, Self: ask.Executable()}
+	return &ask.Asker{SSH: strings.Fields(f.ssh), Where: f.thunder, Self: ask.Executable()}
 }
 
 // graph asks the machines. Hosts that do not answer are told to the user and left

@@ -43,6 +43,7 @@ for each rank, with the same addresses in the same order.`,
 		newLaunchCmd(),
 		newLaunchAgentCmd(),
 		newTopoCmd(),
+		newDoctorCmd(),
 	)
 	return root
 }

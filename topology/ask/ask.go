@@ -19,18 +19,34 @@ import (
 
 // An Asker runs thunder on machines by name.
 type Asker struct {
-	SSH     []string // ssh and its options; nil is the system's ssh
-	Thunder string   // where thunder is on the other machines; "" is to look for it
-	Self    string   // this program
+	SSH   []string // ssh and its options; nil is the system's ssh
+	Where string   // path of thunder on the other machines; "" is to look for it
+	Self  string   // this program
+	Sudo  bool     // run thunder as root, by sudo without a password
 }
 
-// Run runs thunder on a host with input on its standard input and returns what it
-// printed. This machine needs no ssh. A failure says what ssh or thunder said.
-func (a *Asker) Run(ctx context.Context, host string, input []byte, args ...string) ([]byte, error) {
-	argv := append([]string{a.Self}, args...)
-	if !(hosts.Host{Name: host}).Local() {
-		argv = a.command(host, args)
+// Thunder runs thunder on a host with input on its standard input and returns what
+// it printed. This machine needs no ssh. A failure says what ssh or thunder said.
+func (a *Asker) Thunder(ctx context.Context, host string, input []byte, args ...string) ([]byte, error) {
+	if (hosts.Host{Name: host}).Local() {
+		argv := append([]string{a.Self}, args...)
+		if a.Sudo {
+			argv = append([]string{"sudo", "-n"}, argv...)
+		}
+		return run(ctx, host, input, argv)
 	}
+	return run(ctx, host, input, a.ssh(host, a.script(args)))
+}
+
+// Command runs any other program on a host.
+func (a *Asker) Command(ctx context.Context, host string, argv ...string) ([]byte, error) {
+	if (hosts.Host{Name: host}).Local() {
+		return run(ctx, host, nil, argv)
+	}
+	return run(ctx, host, nil, a.ssh(host, "exec "+quoteAll(argv)))
+}
+
+func run(ctx context.Context, host string, input []byte, argv []string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdin = bytes.NewReader(input)
 	var out, errOut bytes.Buffer
@@ -52,27 +68,39 @@ func (a *Asker) Run(ctx context.Context, host string, input []byte, args ...stri
 	return out.Bytes(), fmt.Errorf("%s: %w", host, err)
 }
 
-// command is the ssh command line that runs thunder on a host. It never asks
-// anything and gives up soon.
-func (a *Asker) command(host string, args []string) []string {
+// ssh is the command line that runs a script on a host. It never asks anything
+// and gives up soon.
+func (a *Asker) ssh(host, script string) []string {
 	argv := a.SSH
 	if len(argv) == 0 {
 		argv = []string{"ssh"}
 	}
 	argv = append(append([]string{}, argv...), "-T", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10",
 		"-o", "ServerAliveInterval=2", "-o", "ControlMaster=no", "-o", "LogLevel=ERROR", "--", host)
-	first := a.Thunder
+	return append(argv, "exec /bin/sh -c "+remote.Quote(script))
+}
+
+// script finds thunder on the other machine and runs it.
+func (a *Asker) script(args []string) string {
+	first := a.Where
 	if first == "" {
 		first = a.Self
 	}
-	var words []string
-	for _, w := range args {
-		words = append(words, remote.Quote(w))
+	sudo := ""
+	if a.Sudo {
+		sudo = "sudo -n "
 	}
-	script := `PATH="$PATH:$HOME/bin:$HOME/.local/bin:$HOME/go/bin:/usr/local/bin:/opt/homebrew/bin"; ` +
-		`for t in ` + remote.Quote(first) + ` thunder; do if command -v "$t" >/dev/null 2>&1; then exec "$t" ` + strings.Join(words, " ") + `; fi; done; ` +
+	return `PATH="$PATH:$HOME/bin:$HOME/.local/bin:$HOME/go/bin:/usr/local/bin:/opt/homebrew/bin"; ` +
+		`for t in ` + remote.Quote(first) + ` thunder; do if command -v "$t" >/dev/null 2>&1; then exec ` + sudo + `"$t" ` + quoteAll(args) + `; fi; done; ` +
 		`echo "thunder is not installed; install it there or say where it is with --thunder" >&2; exit 127`
-	return append(argv, "exec /bin/sh -c "+remote.Quote(script))
+}
+
+func quoteAll(argv []string) string {
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		words[i] = remote.Quote(w)
+	}
+	return strings.Join(words, " ")
 }
 
 // A Failure is a host that could not be asked.
@@ -103,7 +131,7 @@ func (a *Asker) Machines(ctx context.Context, names []string) ([]*probe.Machine,
 }
 
 func (a *Asker) machine(ctx context.Context, name string) (*probe.Machine, error) {
-	b, err := a.Run(ctx, name, nil, "topo", "--json")
+	b, err := a.Thunder(ctx, name, nil, "topo", "--json")
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,49 @@
+package thunder_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	thunder "thundercollective"
+)
+
+// TestNoAllocations counts what an operation allocates on two ranks together, in
+// steady state.
+func TestNoAllocations(t *testing.T) {
+	for name, ranks := range fabrics {
+		for _, count := range []int{2, 5_000, 300_000} {
+			t.Run(fmt.Sprintf("%s/%d", name, count), func(t *testing.T) {
+				comms := ranks(t, 2, thunder.Options{})
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				again, done := make(chan bool), make(chan struct{})
+				op := func(r int, buf []float32) {
+					if err := thunder.AllReduce(ctx, comms[r], buf, thunder.Max); err != nil {
+						t.Errorf("rank %d: %v", r, err)
+					}
+				}
+				go func() {
+					defer close(done)
+					buf := make([]float32, count)
+					for <-again {
+						op(1, buf)
+					}
+				}()
+				buf := make([]float32, count)
+				step := func() {
+					again <- true
+					op(0, buf)
+				}
+				for range 10 {
+					step() // links, plans and workers are made on first use
+				}
+				if got := testing.AllocsPerRun(100, step); got != 0 {
+					t.Errorf("%v allocations, want 0", got)
+				}
+				again <- false
+				<-done
+			})
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package shm
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"thundercollective/fabric"
+)
+
+// A Config describes one rank.
+type Config struct {
+	// Bootstrap joins all ranks. The shm fabric takes it over: it carries the
+	// control channel and all pairs that do not share memory, and is closed with
+	// it.
+	Bootstrap fabric.Fabric
+	// Near says which ranks may be on this machine; all if nil. Both ranks of a
+	// pair have to agree on that. Pairs that are not near do not even try.
+	Near func(peer int) bool
+	// Require makes it an error for a pair not to share memory.
+	Require bool
+	// Spin is how long a waiting rank polls before it sleeps. It must be 0 when
+	// more ranks than cores share the machine.
+	Spin time.Duration
+	// Logger is told which pairs share memory, and why others do not.
+	Logger *slog.Logger
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Bootstrap == nil {
+		return c, errors.New("shm: no bootstrap fabric")
+	}
+	if c.Spin < 0 {
+		return c, fmt.Errorf("shm: negative spin %v", c.Spin)
+	}
+	if c.Near == nil {
+		c.Near = func(int) bool { return true }
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if runtime.GOMAXPROCS(0) == 1 {
+		c.Spin = 0 // what we wait for may be a goroutine of ours
+	}
+	return c, nil
+}

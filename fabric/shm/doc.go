@@ -1,0 +1,43 @@
+// Package shm is the fabric of ranks that share a machine: they talk through
+// memory that both have mapped.
+//
+// It stands on another fabric, the bootstrap (tcp in practice), over which peers
+// have proved who they are. Two ranks first find out whether they can share memory
+// at all: each makes an anonymous file (memfd), tells the other over the bootstrap
+// where it lies (/proc/PID/fd/N) and a random number that is written in it, and each
+// tries to map the other's. If that works in both directions the pair talks through
+// memory; otherwise, which is the rule for ranks of different machines, it goes on
+// with the bootstrap. Nothing has a name in a file system, so nothing is left behind
+// by a rank that is killed, and nothing stale can be found.
+//
+// # Messages
+//
+// Each direction of a link is a ring of cells of one cache line, and a ring of
+// bytes. A cell carries the tag, the length, up to 16 bytes of payload, and a
+// sequence number that is written last and is what the receiver waits for: a small
+// message crosses in one cache line. Longer payloads go through the ring of bytes
+// in chunks, one cell each; the receiver copies or reduces them where they lie.
+// Where a chunk lies follows from the lengths alone, which both ends compute for
+// themselves: nothing that a peer writes is used as an address or a length.
+//
+// # Waiting
+//
+// A rank that waits polls for Config.Spin, then sleeps on its bell, a futex that its
+// peers ring when they have written or freed something and somebody sleeps. So an
+// idle rank costs nothing. While it waits, for whatever it may be, it moves on the
+// messages that are posted on links of the same channel: posting and then receiving
+// needs no goroutine to send (fabric.Backlog).
+//
+// # Death
+//
+// A link keeps a connection of the bootstrap open. When that ends, the peer is gone:
+// what it had sent is still received, then every call returns a *fabric.LostError.
+//
+// # Memory to share
+//
+// Alloc returns memory that peers can map as well (fabric.Sharer), for algorithms
+// that work on each other's buffers without any message.
+//
+// Only Linux has what this needs. Elsewhere the pairs find that out, and use the
+// bootstrap.
+package shm

@@ -1,0 +1,53 @@
+package tcp
+
+import (
+	"errors"
+	"testing"
+
+	"thundercollective/fabric"
+)
+
+// FuzzFrame compares any header with an expectation: it is accepted only if it is
+// the header of exactly that message.
+func FuzzFrame(f *testing.F) {
+	var h [headerSize]byte
+	frame(&h, &fabric.Tag{1, 2, 3}, 1000)
+	f.Add(h[:], 1000)
+	f.Add(make([]byte, headerSize), 0)
+	f.Add([]byte{0xff}, 1<<40)
+	f.Fuzz(func(t *testing.T, b []byte, n int) {
+		if n < 0 {
+			return
+		}
+		var got, want [headerSize]byte
+		copy(got[:], b)
+		tag := &fabric.Tag{1, 2, 3}
+		frame(&want, tag, n)
+		err := check(&got, 5, tag, n)
+		if (err == nil) != (got == want) {
+			t.Errorf("header %x for %d bytes: %v", got, n, err)
+		}
+		var te *fabric.TagError
+		if err != nil && (!errors.As(err, &te) || te.Peer != 5) {
+			t.Errorf("got %v, want a TagError about rank 5", err)
+		}
+	})
+}
+
+func TestParts(t *testing.T) {
+	for _, n := range []int{StripeMin, StripeMin + 1, 12345678, 5 << 30} {
+		for k := 1; k <= MaxStreams; k++ {
+			at := 0
+			for i := range k {
+				from, to := part(n, i, k)
+				if from != at || to < from || (to < n && to%fabric.PieceAlign != 0) {
+					t.Fatalf("part %d of %d of %d bytes is [%d,%d), want it to start at %d", i, k, n, from, to, at)
+				}
+				at = to
+			}
+			if at != n {
+				t.Fatalf("%d parts of %d bytes end at %d", k, n, at)
+			}
+		}
+	}
+}
