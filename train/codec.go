@@ -1,0 +1,76 @@
+package train
+
+import (
+	"context"
+
+	"thundercollective"
+	"thundercollective/reduce"
+)
+
+// A codec combines the values of a bucket with the other ranks', in place.
+type codec interface {
+	combine(ctx context.Context, values []float32) error
+}
+
+// newCodec returns the codec of a bucket of n elements.
+func newCodec(c *thunder.Comm, n int, cfg Config) codec {
+	switch {
+	case cfg.Wire == F32 || c.Size() == 1:
+		return &plain{comm: c, op: cfg.Op, algo: cfg.Algo}
+	case cfg.Wire == BF16:
+		return newHalf(c, n, cfg, thunder.BF16, reduce.ToBFloat16, reduce.BFloat16.Float32)
+	case cfg.Wire == F16:
+		return newHalf(c, n, cfg, thunder.F16, reduce.ToFloat16, reduce.Float16.Float32)
+	default:
+		return newQuantised(c, n, cfg.Op == thunder.Avg)
+	}
+}
+
+// plain sends the values as they are.
+type plain struct {
+	comm *thunder.Comm
+	op   thunder.Op
+	algo thunder.Algo
+}
+
+func (p *plain) combine(ctx context.Context, values []float32) error {
+	return p.comm.Do(ctx, &thunder.Request{
+		Kind: thunder.KindAllReduce, DType: thunder.F32, Op: p.op, Algo: p.algo, Recv: reduce.Bytes(values),
+	})
+}
+
+// half sends 16-bit floats. An average is divided before it is summed, not after,
+// so that float16 does not overflow on the way.
+type half[T reduce.Float16 | reduce.BFloat16] struct {
+	comm   *thunder.Comm
+	dtype  thunder.DType
+	algo   thunder.Algo
+	scale  float32
+	wire   []T
+	narrow func(float32) T
+	widen  func(T) float32
+}
+
+func newHalf[T reduce.Float16 | reduce.BFloat16](c *thunder.Comm, n int, cfg Config, dt thunder.DType, narrow func(float32) T, widen func(T) float32) *half[T] {
+	h := &half[T]{comm: c, dtype: dt, algo: cfg.Algo, scale: 1, wire: make([]T, n), narrow: narrow, widen: widen}
+	if cfg.Op == thunder.Avg {
+		h.scale = 1 / float32(c.Size())
+	}
+	return h
+}
+
+func (h *half[T]) combine(ctx context.Context, values []float32) error {
+	for i, v := range values {
+		h.wire[i] = h.narrow(v * h.scale)
+	}
+	err := h.comm.Do(ctx, &thunder.Request{
+		Kind: thunder.KindAllReduce, DType: h.dtype, Op: thunder.Sum, Algo: h.algo, Recv: reduce.Bytes(h.wire),
+	})
+	if err != nil {
+		return err
+	}
+	for i, w := range h.wire {
+		values[i] = h.widen(w)
+	}
+	return nil
+}
