@@ -1,0 +1,183 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// An sshHost is a "machine" of a test: an sshd of its own, on a loopback address
+// of its own, with a search path of its own.
+type sshHost struct {
+	name, addr, port string
+	path             string // search path of its sessions
+	extra            string // more of sshd's configuration
+	inside           []string
+	pid              int
+}
+
+// A farm is the machines of a test and the ssh client's configuration for them.
+type farm struct {
+	dir    string
+	config string // of ssh
+	hosts  map[string]*sshHost
+}
+
+// newFarm starts an sshd per host; the test stops them.
+func newFarm(t *testing.T, hosts ...*sshHost) *farm {
+	t.Helper()
+	sshd, err := exec.LookPath("sshd")
+	if err != nil {
+		if sshd = "/usr/sbin/sshd"; !executable(sshd) {
+			t.Skip("needs sshd: install openssh-server (scripts/install-test-deps.sh)")
+		}
+	}
+	privilegeSeparationDir(t)
+	f := &farm{dir: t.TempDir(), hosts: map[string]*sshHost{}}
+	f.config = filepath.Join(f.dir, "ssh_config")
+	os.Chmod(f.dir, 0o700)
+	for _, key := range []string{"host_key", "user_key"} {
+		command(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(f.dir, key))
+	}
+	copyFile(t, filepath.Join(f.dir, "user_key.pub"), filepath.Join(f.dir, "authorized_keys"))
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config, known strings.Builder
+	hostKey, err := os.ReadFile(filepath.Join(f.dir, "host_key.pub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range hosts {
+		f.start(t, sshd, h)
+		f.hosts[h.name] = h
+		fmt.Fprintf(&config, "Host %s\n  HostName %s\n  Port %s\n", h.name, h.addr, h.port)
+		fmt.Fprintf(&known, "[%s]:%s %s", h.addr, h.port, hostKey)
+	}
+	fmt.Fprintf(&config, "Host *\n  User %s\n  IdentityFile %s/user_key\n  IdentitiesOnly yes\n  UserKnownHostsFile %s/known_hosts\n  GlobalKnownHostsFile /dev/null\n  StrictHostKeyChecking yes\n",
+		me.Username, f.dir, f.dir)
+	writeFile(t, f.config, config.String())
+	writeFile(t, filepath.Join(f.dir, "known_hosts"), known.String())
+	return f
+}
+
+// ssh is the flag that makes thunder use this farm's configuration, and thunder
+// from the search path of each host.
+func (f *farm) ssh(args ...string) []string {
+	return append([]string{"launch", "--ssh", "ssh -F " + f.config, "--thunder", "thunder"}, args...)
+}
+
+func (f *farm) start(t *testing.T, sshd string, h *sshHost) {
+	t.Helper()
+	if h.port == "" {
+		h.port = freePort(t, h.addr)
+	}
+	if h.path == "" {
+		h.path = work + ":/usr/local/bin:/usr/bin:/bin"
+	}
+	config := filepath.Join(f.dir, h.name+".sshd_config")
+	writeFile(t, config, fmt.Sprintf(`ListenAddress %s:%s
+HostKey %s/host_key
+PidFile %s/%s.pid
+AuthorizedKeysFile %s/authorized_keys
+StrictModes no
+UsePAM no
+PermitRootLogin yes
+KbdInteractiveAuthentication no
+PrintMotd no
+MaxStartups 100
+SetEnv PATH=%s SSHD_NAME=%s
+%s
+`, h.addr, h.port, f.dir, f.dir, h.name, f.dir, h.path, h.name, h.extra))
+	argv := append(append([]string{}, h.inside...), sshd, "-D", "-e", "-f", config)
+	cmd := exec.Command(argv[0], argv[1:]...)
+	log, err := os.Create(filepath.Join(f.dir, h.name+".log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd.Stderr = log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	h.pid = cmd.Process.Pid
+	t.Cleanup(func() {
+		syscall.Kill(-h.pid, syscall.SIGKILL) // with its connections
+		cmd.Wait()
+		if t.Failed() {
+			text, _ := os.ReadFile(log.Name())
+			t.Logf("log of %s:\n%s", h.name, text)
+		}
+	})
+	eventually(t, 10*time.Second, "sshd of "+h.name, func() bool {
+		_, err := os.Stat(filepath.Join(f.dir, h.name+".pid"))
+		return err == nil
+	})
+}
+
+// privilegeSeparationDir makes the folder that an sshd of root insists on, where
+// the distribution's start-up script has not.
+func privilegeSeparationDir(t *testing.T) {
+	t.Helper()
+	const dir = "/run/sshd"
+	if os.Getuid() != 0 {
+		return
+	}
+	err := os.Mkdir(dir, 0o755)
+	if err == nil {
+		t.Cleanup(func() { os.Remove(dir) })
+	} else if !errors.Is(err, os.ErrExist) {
+		t.Fatal(err)
+	}
+}
+
+func freePort(t *testing.T, addr string) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", net.JoinHostPort(addr, "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	return port
+}
+
+func executable(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode()&0o111 != 0
+}
+
+func command(t *testing.T, argv ...string) string {
+	t.Helper()
+	out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)
+	}
+	return string(out)
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, to, string(b))
+}
