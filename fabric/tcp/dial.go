@@ -25,7 +25,7 @@ func (f *Fabric) dial(ctx context.Context, p *pending) {
 	defer context.AfterFunc(f.ctx, func() { cancel(fabric.ErrClosed) })()
 
 	n := f.cfg.Streams
-	if p.key.ch == fabric.Control {
+	if quiet(p.key.ch) {
 		n = 1
 	}
 	var wg sync.WaitGroup

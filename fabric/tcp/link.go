@@ -51,7 +51,7 @@ func (f *Fabric) builder(k linkKey) func([]*net.TCPConn) *link {
 	return func(conns []*net.TCPConn) *link {
 		l := &link{peer: k.peer, addr: conns[0].RemoteAddr().String(), quit: make(chan struct{})}
 		spin := f.cfg.Spin
-		if k.ch == fabric.Control {
+		if quiet(k.ch) {
 			spin = 0
 		}
 		for _, c := range conns {
@@ -77,6 +77,9 @@ func (f *Fabric) builder(k linkKey) func([]*net.TCPConn) *link {
 		return l
 	}
 }
+
+// quiet says of a channel that it carries little, and nothing that is urgent.
+func quiet(ch fabric.Channel) bool { return ch == fabric.Control || ch >= fabric.ProviderChannels }
 
 // deadline is one that has passed, or none.
 func deadline(passed bool) time.Time {

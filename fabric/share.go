@@ -1,0 +1,31 @@
+package fabric
+
+import "context"
+
+// A Backlog is a Poster that takes any number of messages before Flush. It moves
+// them on from within every call on links of the same channel that waits, so
+// whoever posts and then receives needs no goroutine that sends.
+type Backlog interface {
+	Poster
+	// Await waits until at most left of the posted messages have not been taken.
+	// Buffers are given back in the order of the posts; all of them are when it
+	// returns an error.
+	Await(ctx context.Context, left int) error
+}
+
+// A Handle names memory of a Sharer to its peers. The zero Handle names none.
+type Handle [16]byte
+
+// A Sharer is an Allocator whose memory peers can read and write themselves. When
+// they may is for the ranks to agree on, by messages.
+type Sharer interface {
+	Allocator
+	// Shares says whether memory is shared with peer; it is known once a link to
+	// it is open, and the same at both.
+	Shares(peer int) bool
+	// Share names b to peers; false if it does not lie in memory of Alloc.
+	Share(b []byte) (Handle, bool)
+	// Reach returns the n bytes that a peer's handle names. They are there until
+	// the peer frees its memory, or the Fabric is closed.
+	Reach(peer int, h Handle, n int) ([]byte, error)
+}

@@ -1,0 +1,180 @@
+package shm
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"thundercollective/fabric"
+)
+
+// Fabric is one rank's fabric.Fabric over shared memory, and over the bootstrap
+// for peers that share none.
+type Fabric struct {
+	cfg  Config
+	host string
+	id   nonce    // of the home segment and of what Alloc returns
+	home *segment // where our bells are; nil where no memory can be shared
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelCauseFunc
+	wg     sync.WaitGroup
+
+	mu     sync.Mutex
+	pairs  map[int]*pair
+	links  map[linkKey]*opening
+	hubs   map[fabric.Channel]*hub
+	closed bool
+
+	shared sharing
+}
+
+type linkKey struct {
+	peer int
+	ch   fabric.Channel
+}
+
+// An opening is a link from the moment somebody wants it.
+type opening struct {
+	ready chan struct{} // closed when one of the others is set
+	link  *link         // nil if the bootstrap carries it
+	err   error
+}
+
+// New returns the fabric of one rank. It takes cfg.Bootstrap over, also when it
+// fails.
+func New(cfg Config) (*Fabric, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		if cfg.Bootstrap != nil {
+			cfg.Bootstrap.Close()
+		}
+		return nil, err
+	}
+	f := &Fabric{
+		cfg: cfg, host: hostID(), id: newNonce(),
+		pairs: map[int]*pair{}, links: map[linkKey]*opening{}, hubs: map[fabric.Channel]*hub{},
+	}
+	f.ctx, f.cancel = context.WithCancelCause(context.Background())
+	f.home, err = newSegment(homeSize, f.id, 0)
+	if err != nil {
+		cfg.Logger.Debug("no shared memory", "err", err)
+	}
+	return f, nil
+}
+
+// Name implements fabric.Fabric.
+func (f *Fabric) Name() string { return "shm" }
+
+// Rank implements fabric.Fabric.
+func (f *Fabric) Rank() int { return f.cfg.Bootstrap.Rank() }
+
+// Size implements fabric.Fabric.
+func (f *Fabric) Size() int { return f.cfg.Bootstrap.Size() }
+
+// Link implements fabric.Fabric. The control channel is always the bootstrap's: it
+// is about life and death, and best kept out of a dying process's memory.
+func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.Link, error) {
+	if ch == fabric.Control || ch >= fabric.ProviderChannels || peer < 0 || peer >= f.Size() || peer == f.Rank() {
+		return f.cfg.Bootstrap.Link(ctx, peer, ch)
+	}
+	p, err := f.pair(ctx, peer)
+	if err != nil {
+		return nil, err
+	}
+	if p.home == nil {
+		return f.cfg.Bootstrap.Link(ctx, peer, ch)
+	}
+	o, err := f.open(p, linkKey{peer, ch})
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-o.ready:
+		if o.err != nil {
+			return nil, o.err
+		}
+		return o.link, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("shm: waiting for rank %d: %w", peer, context.Cause(ctx))
+	case <-f.ctx.Done():
+		return nil, fabric.ErrClosed
+	}
+}
+
+// open begins to open a link, once.
+func (f *Fabric) open(p *pair, k linkKey) (*opening, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil, fabric.ErrClosed
+	}
+	o := f.links[k]
+	if o == nil {
+		o = &opening{ready: make(chan struct{})}
+		f.links[k] = o
+		f.wg.Go(func() {
+			defer close(o.ready)
+			o.link, o.err = f.connect(p, k.peer, k.ch)
+		})
+	}
+	return o, nil
+}
+
+// hub returns what the links of a channel share.
+func (f *Fabric) hub(ch fabric.Channel) *hub {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h := f.hubs[ch]
+	if h == nil {
+		h = &hub{bell: bellOf(f.home, ch), spin: f.cfg.Spin}
+		f.hubs[ch] = h
+	}
+	return h
+}
+
+// Close implements fabric.Fabric.
+func (f *Fabric) Close() error {
+	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return nil
+	}
+	f.closed = true
+	f.mu.Unlock()
+	f.cancel(fabric.ErrClosed)
+	f.wg.Wait() // nobody adds links or pairs any more
+	for _, o := range f.links {
+		if o.link != nil {
+			o.link.Close()
+		}
+	}
+	err := f.cfg.Bootstrap.Close()
+	f.shared.close()
+	for _, p := range f.pairs {
+		p.home.closeIfAny()
+	}
+	f.home.closeIfAny()
+	return err
+}
+
+// Traffic implements fabric.Counter: memory and bootstrap together, control
+// messages included.
+func (f *Fabric) Traffic() fabric.Traffic {
+	var t fabric.Traffic
+	if c, ok := f.cfg.Bootstrap.(fabric.Counter); ok {
+		t = c.Traffic()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, o := range f.links {
+		select {
+		case <-o.ready:
+			if o.link != nil {
+				t = t.Add(o.link.Traffic())
+			}
+		default:
+		}
+	}
+	return t
+}

@@ -1,0 +1,110 @@
+package shm
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A hub is what the links of one channel share: the bell that their users sleep on,
+// and the messages that wait to be moved on.
+type hub struct {
+	bell    *bell // ours
+	spin    time.Duration
+	backlog atomic.Int32 // links with posted messages that are not yet taken
+
+	mu    sync.Mutex
+	links atomic.Pointer[[]*link] // replaced, never changed
+}
+
+func (h *hub) add(l *link) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var all []*link
+	if old := h.links.Load(); old != nil {
+		all = append(all, *old...)
+	}
+	all = append(all, l)
+	h.links.Store(&all)
+}
+
+func (h *hub) remove(l *link) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var all []*link
+	for _, k := range *h.links.Load() {
+		if k != l {
+			all = append(all, k)
+		}
+	}
+	h.links.Store(&all)
+}
+
+// push moves posted messages on, and says whether any moved.
+func (h *hub) push() bool {
+	if h.backlog.Load() == 0 {
+		return false
+	}
+	moved := false
+	for _, l := range *h.links.Load() {
+		if l.out.waiting.Load() && l.out.mu.TryLock() {
+			moved = l.advance() || moved
+			l.out.mu.Unlock()
+		}
+	}
+	return moved
+}
+
+// A condition is what a call waits for. It is polled by one goroutine.
+type condition interface{ met() bool }
+
+// pollsPerLook is how often a condition is polled between looks at the clock and
+// at what else could end the wait.
+const pollsPerLook = 64
+
+// wait returns nil when c is met, and why it never will be otherwise. It polls for
+// a while, then sleeps.
+func (h *hub) wait(ctx context.Context, l *link, c condition) error {
+	if h.spin > 0 {
+		var until time.Time
+		for {
+			for range pollsPerLook {
+				if c.met() {
+					return nil
+				}
+			}
+			moved := h.push()
+			if err := l.hopeless(ctx, c); err != nil {
+				return err
+			}
+			now := time.Now()
+			if until.IsZero() || moved {
+				until = now.Add(h.spin)
+			} else if now.After(until) {
+				break
+			}
+		}
+	}
+	return h.sleep(ctx, l, c)
+}
+
+// sleep waits without polling.
+func (h *hub) sleep(ctx context.Context, l *link, c condition) error {
+	h.bell.sleepers.Add(1)
+	defer h.bell.sleepers.Add(^uint32(0))
+	for {
+		// Read before looking: whoever changes something afterwards changes this.
+		rings := h.bell.rings.Load()
+		if c.met() {
+			return nil
+		}
+		if h.push() {
+			continue
+		}
+		if err := l.hopeless(ctx, c); err != nil {
+			return err
+		}
+		futexWait(&h.bell.rings, rings)
+	}
+}
