@@ -14,7 +14,7 @@ import (
 
 	"thundercollective/launch"
 	"thundercollective/launch/agent"
-	hostlist "thundercollective/launch/hosts"
+	"thundercollective/launch/hosts"
 	"thundercollective/launch/native"
 	"thundercollective/launch/output"
 	"thundercollective/launch/remote"
@@ -122,7 +122,7 @@ func (f *launchFlags) add(cmd *cobra.Command) {
 	fs.IntVar(&f.port, "port", 0, "first of the ports a job needs on each machine (default: any that are free)")
 	fs.StringVar(&f.ssh, "ssh", "ssh", "the ssh `COMMAND`, with options if need be")
 	fs.StringVar(&f.thunder, "thunder", "", "`PATH` of thunder on other machines (default: as here, or in the search path)")
-	fs.DurationVar(&f.grace, "grace", 0, "time from SIGTERM to SIGKILL when a job is ended (default 3s)")
+	fs.DurationVar(&f.grace, "grace", 0, "time from SIGTERM to SIGKILL when a job is ended (default 2.5s)")
 	fs.DurationVar(&f.silence, "silence", launch.DefaultSilence, "how long another machine runs on when it does not hear from us")
 	cmd.RegisterFlagCompletionFunc("print-config", cobra.FixedCompletions(native.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RegisterFlagCompletionFunc("tag", cobra.FixedCompletions([]string{"on", "off"}, cobra.ShellCompDirectiveNoFileComp))
@@ -187,7 +187,7 @@ func (f *launchFlags) config(cmd *cobra.Command, args []string) (*launch.Config,
 	if err := f.terminal(cmd, cfg); err != nil {
 		return nil, err
 	}
-	size := hostlist.Place(cfg.Hosts).Size()
+	size := hosts.Place(cfg.Hosts).Size()
 	cfg.Output.Quiet, err = parseRanks(f.quiet, size)
 	if err != nil {
 		return nil, fmt.Errorf("--quiet-ranks: %w", err)
@@ -202,7 +202,7 @@ func (f *launchFlags) where(cfg *launch.Config) error {
 	case f.hosts != "" && f.hostfile != "":
 		return errors.New("--hosts and --hostfile both say where to run; give one of them")
 	case f.hosts != "":
-		if cfg.Hosts, err = hostlist.ParseList(f.hosts); err != nil {
+		if cfg.Hosts, err = hosts.ParseList(f.hosts); err != nil {
 			return fmt.Errorf("--hosts: %w", err)
 		}
 	case f.hostfile != "":
@@ -210,7 +210,7 @@ func (f *launchFlags) where(cfg *launch.Config) error {
 		if err != nil {
 			return err
 		}
-		if cfg.Hosts, err = hostlist.FromHostfile(file); err != nil {
+		if cfg.Hosts, err = hosts.FromHostfile(file); err != nil {
 			return err
 		}
 		cfg.Env = slices.Clone(file.Envs)
@@ -218,16 +218,16 @@ func (f *launchFlags) where(cfg *launch.Config) error {
 			cfg.Port = file.Port
 		}
 	default:
-		if f.ranks < 0 || f.ranks > hostlist.MaxSlots {
-			return fmt.Errorf("-n: %d ranks, want 1 to %d", f.ranks, hostlist.MaxSlots)
+		if f.ranks < 0 || f.ranks > hosts.MaxSlots {
+			return fmt.Errorf("-n: %d ranks, want 1 to %d", f.ranks, hosts.MaxSlots)
 		}
-		cfg.Hosts = []hostlist.Host{{Name: "localhost", Slots: max(f.ranks, 1)}}
+		cfg.Hosts = []hosts.Host{{Name: "localhost", Slots: max(f.ranks, 1)}}
 		return nil
 	}
 	if f.ranks == 0 {
 		return nil
 	}
-	if cfg.Hosts, err = hostlist.First(cfg.Hosts, f.ranks); err != nil {
+	if cfg.Hosts, err = hosts.First(cfg.Hosts, f.ranks); err != nil {
 		return fmt.Errorf("-n: %w", err)
 	}
 	return nil

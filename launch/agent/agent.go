@@ -21,8 +21,8 @@ const firstSilence = time.Minute
 
 // orphanGrace is how long ranks have from SIGTERM to SIGKILL when there is no
 // launcher any more. With the launcher's default silence of three seconds,
-// everything is gone in under five.
-const orphanGrace = 1500 * time.Millisecond
+// everything is gone in four.
+const orphanGrace = time.Second
 
 // A Config says how an agent talks and who it is.
 type Config struct {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,6 +35,11 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	remove := privilegeSeparationDir()
+	defer remove()
+	// These tests wait most of the time, not for a CPU.
+	flag.Parse()
+	flag.Set("test.parallel", "4")
 	return m.Run()
 }
 
@@ -45,8 +51,20 @@ func build(out, stamp string) error {
 	return nil
 }
 
+// ownBin is thunder under a name that tells the test's processes from others.
+func ownBin(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "thunder")
+	if err := os.Link(thunderBin, bin); err != nil {
+		copyFile(t, thunderBin, bin)
+		os.Chmod(bin, 0o755)
+	}
+	return bin
+}
+
 // A launched is a thunder process that a test looks after.
 type launched struct {
+	bin  string
 	cmd  *exec.Cmd
 	out  buffer // stdout
 	errs buffer // stderr
@@ -56,12 +74,12 @@ type launched struct {
 // thunder starts the binary; the test ends it.
 func thunder(t *testing.T, args ...string) *launched {
 	t.Helper()
-	return start(t, exec.Command(thunderBin, args...))
+	return start(t, exec.Command(ownBin(t), args...))
 }
 
 func start(t *testing.T, cmd *exec.Cmd) *launched {
 	t.Helper()
-	l := &launched{cmd: cmd, done: make(chan struct{})}
+	l := &launched{bin: cmd.Path, cmd: cmd, done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = &l.out, &l.errs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
@@ -179,14 +197,14 @@ func (c *census) processes(t *testing.T, n int) (ranks, all []int) {
 
 // gone checks that five seconds after since no process of the job is left: none
 // of its ranks, no agent, no ssh.
-func gone(t *testing.T, since time.Time, pids []int) {
+func (l *launched) gone(t *testing.T, since time.Time, pids []int) {
 	t.Helper()
 	limit := time.Until(since.Add(5 * time.Second))
 	eventually(t, limit, fmt.Sprintf("processes %v end", pids), func() bool {
 		return !slices.ContainsFunc(pids, alive)
 	})
 	eventually(t, max(time.Until(since.Add(5*time.Second)), time.Second), "agents end", func() bool {
-		return len(running(thunderBin)) == 0
+		return len(running(l.bin)) == 0
 	})
 }
 

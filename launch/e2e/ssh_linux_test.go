@@ -17,10 +17,11 @@ func twoHosts(t *testing.T) *farm {
 }
 
 func TestFourRanksOnTwoHosts(t *testing.T) {
+	t.Parallel()
 	f := twoHosts(t)
 	logs := filepath.Join(t.TempDir(), "logs")
-	l := thunder(t, f.ssh("--hosts", "a:2,b:2", "--log-dir", logs, "--env", "GREETING=good day", "--cwd", "/usr", "--",
-		"sh", "-c", `echo "$GREETING from $SSHD_NAME, $LOCAL_RANK of $LOCAL_WORLD_SIZE, in $PWD"; echo oops >&2; printf end`)...)
+	l := f.launch(t, "--hosts", "a:2,b:2", "--log-dir", logs, "--env", "GREETING=good day", "--cwd", "/usr", "--",
+		"sh", "-c", `echo "$GREETING from $SSHD_NAME, $LOCAL_RANK of $LOCAL_WORLD_SIZE, in $PWD"; echo oops >&2; printf end`)
 	l.want(t, 0)
 	for r, host := range []string{"a", "a", "b", "b"} {
 		for _, line := range []string{fmt.Sprintf("%d@%s | good day from %s, %d of 2, in /usr\n", r, host, host, r%2), fmt.Sprintf("%d@%s | end\n", r, host)} {
@@ -40,44 +41,47 @@ func TestFourRanksOnTwoHosts(t *testing.T) {
 
 // However a job ends, five seconds later nothing of it is left on any host.
 func TestEnds(t *testing.T) {
-	f := twoHosts(t)
+	t.Parallel()
 	const forever = `while :; do sleep 1; done`
 	for _, tt := range []struct {
 		name string
 		then string
-		do   func(t *testing.T, l *launched, ranks []int) // once all ranks are up
+		do   func(t *testing.T, f *farm, l *launched, ranks []int) // once all ranks are up
 		code int
 		say  []string
 	}{
 		{"rank exits with 3", `[ $RANK = 2 ] && { echo bad news; exit 3; }; ` + forever, nil, 3,
 			[]string{"2@b | bad news", "rank 2 on b failed first: it exited with code 3", "  bad news", "rank 0 on a was killed by SIGKILL"}},
-		{"rank is killed", forever, func(t *testing.T, _ *launched, ranks []int) { syscall.Kill(ranks[1], syscall.SIGKILL) }, 128 + 9,
+		{"rank is killed", forever, func(_ *testing.T, _ *farm, _ *launched, ranks []int) { syscall.Kill(ranks[1], syscall.SIGKILL) }, 128 + 9,
 			[]string{"rank 1 on a failed first: it was killed by SIGKILL"}},
 		{"rank fails and the others notice", `[ $RANK = 3 ] && exit 4; sleep 0.3; echo "$RANK lost rank 3"; exit 1`, nil, 4,
 			[]string{"rank 3 on b failed first", "0@a | 0 lost rank 3", "2@b | 2 lost rank 3", "rank 0 on a exited with code 1"}},
 		{"interrupt", `trap 'echo "$RANK stops"; exit 0' TERM; ` + `while :; do sleep 0.1; done`, interrupt, 128 + 2,
 			[]string{"0@a | 0 stops", "3@b | 3 stops", "ended by interrupt"}},
 		{"interrupt, ranks ignore it", forever, interrupt, 128 + 2, []string{"rank 3 on b was killed by SIGKILL"}},
-		{"two interrupts", forever, func(t *testing.T, l *launched, _ []int) {
-			interrupt(t, l, nil)
-			interrupt(t, l, nil)
+		{"two interrupts", forever, func(t *testing.T, f *farm, l *launched, _ []int) {
+			interrupt(t, f, l, nil)
+			interrupt(t, f, l, nil)
 		}, 128 + 2, []string{"rank 0 on a was killed by SIGKILL"}},
-		{"launcher is killed", forever, func(t *testing.T, l *launched, _ []int) { l.cmd.Process.Kill() }, -1, nil},
-		{"connection is cut", forever, func(t *testing.T, _ *launched, _ []int) { cut(t, f.hosts["b"]) }, 1,
-			[]string{"b: lost the agent there", "rank 0 on a was killed by SIGKILL", "rank 2 on b was lost with its machine"}},
-		{"agent is killed", forever, func(t *testing.T, l *launched, _ []int) { syscall.Kill(agentOf(t, f.hosts["b"]), syscall.SIGKILL) }, 1,
+		{"launcher is killed", forever, func(_ *testing.T, _ *farm, l *launched, _ []int) { l.cmd.Process.Kill() }, -1, nil},
+		{"connection is cut", forever, func(t *testing.T, f *farm, _ *launched, _ []int) { cut(t, f.hosts["b"]) }, 1,
+			[]string{"b: it closed the connection", "rank 0 on a was killed by SIGKILL", "rank 2 on b was lost with its machine"}},
+		{"agent is killed", forever, func(t *testing.T, f *farm, l *launched, _ []int) {
+			syscall.Kill(agentOf(t, l, f.hosts["b"]), syscall.SIGKILL)
+		}, 1,
 			[]string{"b: lost the agent there"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := newCensus(t)
-			l := thunder(t, f.ssh(append([]string{"--hosts", "a:2,b:2", "--"}, c.script(tt.then)...)...)...)
+			t.Parallel()
+			f, c := twoHosts(t), newCensus(t)
+			l := f.launch(t, append([]string{"--hosts", "a:2,b:2", "--"}, c.script(tt.then)...)...)
 			ranks, all := c.processes(t, 4)
 			eventually(t, 20*time.Second, "ranks are up", func() bool { return strings.Count(l.out.String(), "is up") == 4 })
 			since := time.Now()
 			if tt.do != nil {
-				tt.do(t, l, ranks)
+				tt.do(t, f, l, ranks)
 			}
-			gone(t, since, all)
+			l.gone(t, since, all)
 			l.want(t, tt.code, tt.say...)
 			if s := l.out.String() + l.errs.String(); strings.Contains(strings.ToLower(s), "token") {
 				t.Errorf("output speaks of a token:\n%s", s)
@@ -86,7 +90,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-func interrupt(t *testing.T, l *launched, _ []int) {
+func interrupt(t *testing.T, _ *farm, l *launched, _ []int) {
 	if err := l.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Error(err)
 	}
@@ -112,11 +116,11 @@ func cut(t *testing.T, h *sshHost) {
 }
 
 // agentOf is the agent behind a host's only connection.
-func agentOf(t *testing.T, h *sshHost) int {
+func agentOf(t *testing.T, l *launched, h *sshHost) int {
 	t.Helper()
-	for _, pid := range running("launch-agent") {
+	for _, pid := range running(l.bin) {
 		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		if strings.Contains(string(env), "SSHD_NAME="+h.name) && strings.HasPrefix(cmdline(pid), work) || strings.Contains(string(env), "SSHD_NAME="+h.name) && strings.HasPrefix(cmdline(pid), "thunder") {
+		if strings.Contains(string(env), "SSHD_NAME="+h.name) && strings.HasPrefix(cmdline(pid), l.bin) {
 			return pid
 		}
 	}
@@ -125,11 +129,12 @@ func agentOf(t *testing.T, h *sshHost) int {
 }
 
 func TestUnusableHosts(t *testing.T) {
+	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.3:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer silent.Close()
+	t.Cleanup(func() { silent.Close() })
 	other := filepath.Join(work, "other")
 	if err := os.MkdirAll(other, 0o755); err != nil {
 		t.Fatal(err)
@@ -155,7 +160,7 @@ func TestUnusableHosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close()
+	t.Cleanup(func() { taken.Close() })
 	_, takenPort, _ := net.SplitHostPort(taken.Addr().String())
 	for _, tt := range []struct {
 		name  string
@@ -177,13 +182,14 @@ func TestUnusableHosts(t *testing.T) {
 		{"port taken", []string{"--hosts", "a,b", "--port", takenPort, "--", "true"}, 1, []string{"b: port " + takenPort + " is taken"}, 8 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			since := time.Now()
-			l := thunder(t, f.ssh(tt.args...)...)
+			l := f.launch(t, append([]string{"--thunder", "thunder"}, tt.args...)...)
 			l.want(t, tt.code, tt.say...)
 			if d := time.Since(since); d > tt.limit {
 				t.Errorf("took %v, more than %v", d, tt.limit)
 			}
-			gone(t, time.Now(), nil)
+			l.gone(t, time.Now(), nil)
 		})
 	}
 }

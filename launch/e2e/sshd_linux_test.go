@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -40,7 +39,6 @@ func newFarm(t *testing.T, hosts ...*sshHost) *farm {
 			t.Skip("needs sshd: install openssh-server (scripts/install-test-deps.sh)")
 		}
 	}
-	privilegeSeparationDir(t)
 	f := &farm{dir: t.TempDir(), hosts: map[string]*sshHost{}}
 	f.config = filepath.Join(f.dir, "ssh_config")
 	os.Chmod(f.dir, 0o700)
@@ -70,10 +68,11 @@ func newFarm(t *testing.T, hosts ...*sshHost) *farm {
 	return f
 }
 
-// ssh is the flag that makes thunder use this farm's configuration, and thunder
-// from the search path of each host.
-func (f *farm) ssh(args ...string) []string {
-	return append([]string{"launch", "--ssh", "ssh -F " + f.config, "--thunder", "thunder"}, args...)
+// launch starts a job on this farm, with the same thunder on all hosts.
+func (f *farm) launch(t *testing.T, args ...string) *launched {
+	t.Helper()
+	bin := ownBin(t)
+	return start(t, exec.Command(bin, append([]string{"launch", "--ssh", "ssh -F " + f.config, "--thunder", bin}, args...)...))
 }
 
 func (f *farm) start(t *testing.T, sshd string, h *sshHost) {
@@ -127,18 +126,12 @@ SetEnv PATH=%s SSHD_NAME=%s
 
 // privilegeSeparationDir makes the folder that an sshd of root insists on, where
 // the distribution's start-up script has not.
-func privilegeSeparationDir(t *testing.T) {
-	t.Helper()
+func privilegeSeparationDir() (remove func()) {
 	const dir = "/run/sshd"
-	if os.Getuid() != 0 {
-		return
+	if os.Getuid() != 0 || os.Mkdir(dir, 0o755) != nil {
+		return func() {}
 	}
-	err := os.Mkdir(dir, 0o755)
-	if err == nil {
-		t.Cleanup(func() { os.Remove(dir) })
-	} else if !errors.Is(err, os.ErrExist) {
-		t.Fatal(err)
-	}
+	return func() { os.Remove(dir) }
 }
 
 func freePort(t *testing.T, addr string) string {

@@ -11,7 +11,7 @@ import (
 // under the five seconds in which a job has to be gone after its first failure.
 const (
 	DefaultLinger = 1 * time.Second
-	DefaultGrace  = 3 * time.Second
+	DefaultGrace  = 2500 * time.Millisecond
 	MaxGrace      = 5 * time.Second
 )
 
