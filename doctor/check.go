@@ -79,6 +79,12 @@ func Examine(g *topology.Graph) []Check {
 	var all []Check
 	for i, m := range g.Machines {
 		x := &examiner{g: g, machine: i, cable: -1, subject: m.Host}
+		if m.Lost != "" {
+			x.add(Check{ID: "machine.reached", Phase: Physical, Title: "reached over ssh", Status: Fail, Command: "ssh " + m.SSH + " thunder topo",
+				Actual: "could not be asked", Cause: m.Lost, Fix: "run the command by hand until it works; thunder must be installed there"})
+			all = append(all, x.checks...)
+			continue
+		}
 		x.machinePhysical(m)
 		x.machineTCP(m)
 		x.machineRDMA(m)

@@ -13,7 +13,7 @@ import (
 // TextOptions shape the human output.
 type TextOptions struct {
 	Colour bool
-	Quiet  bool // only what is not PASS
+	Quiet  bool // only what is WARN or FAIL
 }
 
 // WriteText writes the report for a person: a block a machine, a block a cable,
@@ -22,7 +22,7 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	b := bufio.NewWriter(w)
 	subject, phase := "", Phase("")
 	for _, c := range r.Checks {
-		if o.Quiet && (c.Status == Pass || c.Status == Note) {
+		if o.Quiet && c.Status != Warn && c.Status != Fail {
 			continue
 		}
 		if c.Subject != subject {
@@ -53,7 +53,10 @@ func (r *Report) subtitle(c Check) string {
 	if c.Machine < 0 {
 		return ""
 	}
-	return "  (" + describe(r.Graph.Machines[c.Machine]) + ")"
+	if text := describe(r.Graph.Machines[c.Machine]); text != "" {
+		return "  (" + text + ")"
+	}
+	return ""
 }
 
 func describe(m *probe.Machine) string {

@@ -15,6 +15,10 @@ func (g *Graph) WriteTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "MACHINE\tMODEL\tCPU\tMEMORY\tOS\tTHUNDERBOLT\tRDMA")
 	for _, m := range g.Machines {
+		if m.Lost != "" {
+			fmt.Fprintf(t, "%s\tcould not be asked\n", m.Host)
+			continue
+		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Host, shorten(dash(m.Model), 26), shorten(dash(m.CPU.Model), 26), Memory(m.Memory), System(m), portSummary(m), rdmaSummary(m))
 	}
 	if err := t.Flush(); err != nil {

@@ -10,7 +10,6 @@ import (
 	"thundercollective/topology/ask"
 	"thundercollective/topology/probe"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -34,43 +33,42 @@ func (f *clusterFlags) asker() *ask.Asker {
 	return &ask.Asker{SSH: strings.Fields(f.ssh), Where: f.thunder, Self: ask.Executable()}
 }
 
-// graph asks the machines. Hosts that do not answer are told to the user and left
-// out; none answering is an error.
-func (f *clusterFlags) graph(cmd *cobra.Command) (*topology.Graph, error) {
-	machines, err := f.machines(cmd.Context(), func(fail ask.Failure) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: not asked: %v\n", cmd.CommandPath(), fail.Err)
-	})
+// graph asks the machines.
+func (f *clusterFlags) graph(ctx context.Context) (*topology.Graph, error) {
+	machines, err := f.machines(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return topology.Build(machines), nil
 }
 
-func (f *clusterFlags) machines(ctx context.Context, lost func(ask.Failure)) ([]*probe.Machine, error) {
+func (f *clusterFlags) machines(ctx context.Context) ([]*probe.Machine, error) {
 	switch {
 	case f.root != "" && f.hosts != "":
 		return nil, usagef("--root reads captured machines and --hosts asks live ones; give one or the other")
 	case f.root != "":
 		return captured(ctx, f.root)
 	case f.hosts != "":
-		list, err := hostlist.ParseList(f.hosts)
+		names, err := f.names()
 		if err != nil {
-			return nil, usagef("--hosts: %w", err)
+			return nil, err
 		}
-		names := make([]string, len(list))
-		for i, h := range list {
-			names[i] = h.Name
-		}
-		machines, failed := f.asker().Machines(ctx, names)
-		for _, fail := range failed {
-			lost(fail)
-		}
-		if len(machines) == 0 {
-			return nil, fmt.Errorf("none of %d hosts could be asked", len(names))
-		}
-		return machines, nil
+		return f.asker().Machines(ctx, names), nil
 	}
 	return []*probe.Machine{probe.Probe(ctx, probe.Live())}, nil
+}
+
+// names are the machines of --hosts.
+func (f *clusterFlags) names() ([]string, error) {
+	list, err := hostlist.ParseList(f.hosts)
+	if err != nil {
+		return nil, usagef("--hosts: %w", err)
+	}
+	names := make([]string, len(list))
+	for i, h := range list {
+		names[i] = h.Name
+	}
+	return names, nil
 }
 
 func captured(ctx context.Context, root string) ([]*probe.Machine, error) {
@@ -87,4 +85,18 @@ func captured(ctx context.Context, root string) ([]*probe.Machine, error) {
 		out = append(out, m)
 	}
 	return out, nil
+}
+
+// lostError says which machines could not be asked, nil if all could.
+func lostError(g *topology.Graph) error {
+	var lost []string
+	for _, m := range g.Machines {
+		if m.Lost != "" {
+			lost = append(lost, m.Lost)
+		}
+	}
+	if lost == nil {
+		return nil
+	}
+	return fmt.Errorf("%d of %d machines could not be asked: %s", len(lost), len(g.Machines), strings.Join(lost, "; "))
 }

@@ -44,6 +44,8 @@ for each rank, with the same addresses in the same order.`,
 		newLaunchAgentCmd(),
 		newTopoCmd(),
 		newDoctorCmd(),
+		newSetupCmd(),
+		newSupportBundleCmd(),
 	)
 	return root
 }

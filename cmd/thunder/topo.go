@@ -72,11 +72,17 @@ func (f *topoFlags) run(cmd *cobra.Command) error {
 	if f.form != "" && f.form != topology.FormThunder && f.form != topology.FormMLX {
 		return usagef("--form: %q is neither thunder nor mlx", f.form)
 	}
-	g, err := f.cluster.graph(cmd)
+	g, err := f.cluster.graph(cmd.Context())
 	if err != nil {
 		return err
 	}
-	out := cmd.OutOrStdout()
+	if err := f.show(cmd.OutOrStdout(), g); err != nil {
+		return err
+	}
+	return lostError(g)
+}
+
+func (f *topoFlags) show(out io.Writer, g *topology.Graph) error {
 	if f.svg != "" {
 		var b bytes.Buffer
 		if err := g.WriteSVG(&b); err != nil {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"thundercollective/fabric"
-	"thundercollective/fabric/rdma/internal/hca"
 )
 
 // A control message reports the state of every lane and carries what else there
@@ -14,14 +13,15 @@ import (
 // Behind the header, at fixed places:
 //
 //	  0 flags
-//	  8 for each of 1+maxRails lanes: acknowledged, limit, gap (8 bytes each)
-//	128 advert: msg, len, addr, tag, one key per rail
-//	200 announcement: msg, len, tag
+//	  8 for each of 1+maxRails lanes: acknowledged, limit, last probe, gap (8 bytes each)
+//	168 advert: msg, len, addr, tag, one key per rail
+//	240 announcement: msg, len, tag
 const (
-	controlSize = 256
+	controlSize = 288
 
 	atLanes    = 8
-	atAdvert   = atLanes + (1+maxRails)*24
+	laneSize   = 32
+	atAdvert   = atLanes + (1+maxRails)*laneSize
 	atAnnounce = atAdvert + 24 + fabric.TagSize + maxRails*4
 
 	flagRequest  = 1 << 0 // answer with a control message
@@ -82,18 +82,18 @@ func (l *Link) emit() {
 	if !l.rc {
 		seal(b)
 	}
-	l.post(ln, hca.SendWR{Op: hca.Send, NSGE: 1, SGE: [2]hca.SGE{{Addr: address(b), Len: uint32(len(b)), LKey: ln.rail.lkey}}},
-		flight{slot: slot, control: true, entries: 1})
+	l.sendSlot(ln, slot, len(b), 1)
 }
 
 func (l *Link) putControl(b []byte) {
 	clear(b)
 	for i, ln := range l.lanes {
-		at := b[atLanes+24*i:]
+		at := b[atLanes+laneSize*i:]
 		le.PutUint64(at, ln.expect)
 		le.PutUint64(at[8:], ln.grant())
+		le.PutUint64(at[16:], ln.probed)
 		if ln.gap {
-			at[16] = 1
+			at[24] = 1
 		}
 		l.told(ln)
 	}
@@ -132,10 +132,15 @@ func (l *Link) told(ln *lane) {
 // control acts on a control message of the peer.
 func (l *Link) control(b []byte, now time.Time) {
 	for i, ln := range l.lanes {
-		at := b[atLanes+24*i:]
+		at := b[atLanes+laneSize*i:]
 		l.heed(ln, le.Uint64(at), le.Uint64(at[8:]), now)
-		if !l.rc && at[16] != 0 && le.Uint64(at) == ln.repair.acked && ln.repair.unacked(ln) > 0 && !ln.repair.busy() {
-			l.repeat(ln, now)
+		if l.rc {
+			continue
+		}
+		r := &ln.repair
+		r.answered(ln, le.Uint64(at[16:]))
+		if at[24] != 0 && le.Uint64(at) == r.acked && r.unacked(ln) > 0 && !r.busy() {
+			l.ask(ln, now)
 		}
 	}
 	if b[0]&flagRequest != 0 {

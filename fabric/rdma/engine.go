@@ -107,12 +107,15 @@ func (l *Link) arrived(ln *lane, slot, n int, now time.Time) (kept bool) {
 		return false
 	}
 	l.heard = now
-	if h.kind == kindControl {
-		if h.n != controlSize || ln.id != 0 {
-			l.lose(errProtocol)
-			return false
-		}
+	switch {
+	case h.kind == kindControl && h.n == controlSize && ln.id == 0:
 		l.control(b[headerSize:], now)
+		return false
+	case h.kind == kindProbe:
+		ln.probed, ln.ackNow = h.seq, true
+		return false
+	case h.kind != kindData:
+		l.lose(errProtocol)
 		return false
 	}
 	l.heed(ln, h.ack, h.limit, now)

@@ -9,9 +9,9 @@ import (
 
 // Every SEND begins with a header of fixed size, little endian:
 //
-//	 0 kind      u8   data or control
+//	 0 kind      u8   data, control or probe
 //	 4 crc       u32  Castagnoli, over the header with this field zero and the payload
-//	 8 seq       u64  number of the data message on its lane
+//	 8 seq       u64  number of the data message, or probe, on its lane
 //	16 ack       u64  data messages that the sender has from this lane, all in order
 //	24 limit     u64  the peer may send data messages numbered below
 //	32 msg       u64  number of the fabric message on the link
@@ -24,6 +24,7 @@ const headerSize = 96
 const (
 	kindData    = 1
 	kindControl = 2
+	kindProbe   = 3
 )
 
 // header is the decoded form.

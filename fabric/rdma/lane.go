@@ -36,11 +36,12 @@ type lane struct {
 	freed    uint64
 	saidAck  uint64 // expect and limit as last told to the peer
 	saidFree uint64
-	gap      bool // expect was lost or damaged, and the peer was told
-	ackNow   bool // the peer waits to hear of expect
+	gap      bool   // expect was lost or damaged, and the peer was told
+	probed   uint64 // number of the last probe
+	ackNow   bool   // the peer waits to hear of expect
 
 	// Sending.
-	tx     []byte // window slots, then those of control messages
+	tx     []byte // window slots, those of control messages, one for probes
 	sq     int    // entries of the send queue that are free
 	flight ring[flight]
 	free   []int // tx slots
@@ -61,8 +62,7 @@ type piece struct {
 // A flight is a send request with the device. Requests of a queue pair complete
 // in the order of posting.
 type flight struct {
-	slot    int // tx slot; -1 if none
-	control bool
+	slot    int     // tx slot; -1 if none
 	op      *sendOp // whose buffer is read; nil if none
 	entries int     // of the send queue
 }
@@ -148,9 +148,10 @@ func (l *Link) sent(ln *lane) {
 
 // landed takes back the slot of a request that is over.
 func (l *Link) landed(ln *lane, f flight) {
+	control := f.slot - ln.shape.window
 	switch {
 	case f.slot < 0:
-	case f.control:
+	case control >= 0 && control < controlSlots:
 		l.controlFree = append(l.controlFree, f.slot)
 	case l.rc:
 		ln.free = append(ln.free, f.slot)

@@ -10,29 +10,31 @@ import (
 // errSilent is the cause when an unreliable path stays silent.
 var errSilent = errors.New("no acknowledgement; every repeat was lost or the peer is stuck")
 
-// maxBackoff bounds how far the time between repeats grows.
+// maxBackoff bounds how far the time between probes grows.
 const maxBackoff = 16
 
 // repair is the sending side of an unreliable lane: it keeps what was sent until
-// the peer has acknowledged it and sends it again when it has to.
+// the peer has acknowledged it, and sends it again when it has to.
 //
-// When a message is lost, damaged or not acknowledged in time, the oldest one that
-// is not acknowledged goes out again, alone. As a queue pair keeps its order, its
-// acknowledgement proves that everything before it has arrived or never will, and
-// that the peer has posted the receives of what it threw away; so the rest may
-// follow, and no repeat meets an empty queue either. Meanwhile nothing new is sent
-// on the lane.
+// When a message was lost or damaged, or is not acknowledged in time, a probe is
+// sent on the lane, and nothing else until the peer has answered it. As a queue
+// pair keeps its order, the answer tells exactly what has arrived of all that was
+// sent before, and the peer has posted the receives of what it threw away; so what
+// is missing can be sent again, and no repeat meets an empty queue.
 type repair struct {
 	acked  uint64 // the peer has all data messages below
 	slotOf []int  // by number % window
 	uses   []txUse
-	probe  bool   // the oldest message was repeated and not acknowledged yet
-	resend uint64 // then those from here to resendTo have to be
-	to     uint64
 
-	since   time.Time // of the last acknowledgement, or repeat
+	probing bool
+	probe   uint64 // number of the last one
+	posted  int    // probes with the device
+	next    uint64 // messages from here to end have to be sent again
+	end     uint64
+
+	since   time.Time // of the last acknowledgement, or probe
 	alive   time.Time // of the last acknowledgement
-	backoff int       // times Config.Retry until the next repeat
+	backoff int       // times Config.Retry until the next probe
 	starved bool      // waits for a grant
 }
 
@@ -47,8 +49,8 @@ func newRepair(window int, now time.Time) repair {
 	return repair{slotOf: make([]int, window), uses: make([]txUse, window), since: now, alive: now, backoff: 1}
 }
 
-// busy reports whether repeats are under way.
-func (r *repair) busy() bool { return r.probe || r.resend < r.to }
+// busy reports whether a repair is under way.
+func (r *repair) busy() bool { return r.probing || r.next < r.end }
 
 // unacked is the number of messages that the peer has not acknowledged.
 func (r *repair) unacked(ln *lane) int { return int(ln.next - r.acked) }
@@ -64,8 +66,11 @@ func (r *repair) keep(seq uint64, slot, size int, now time.Time) {
 
 // landed notes that the device is done with a slot.
 func (r *repair) landed(ln *lane, slot int) {
-	u := &r.uses[slot]
-	u.posted--
+	if slot == ln.shape.window+controlSlots {
+		r.posted--
+		return
+	}
+	r.uses[slot].posted--
 	r.reuse(ln, slot)
 }
 
@@ -87,54 +92,66 @@ func (r *repair) acknowledged(ln *lane, ack uint64, now time.Time) {
 		r.reuse(ln, slot)
 	}
 	r.since, r.alive, r.backoff = now, now, 1
-	if r.probe {
-		r.probe = false
-		r.resend, r.to = r.acked, ln.next
-	}
-	r.resend = max(r.resend, r.acked)
+	r.next = max(r.next, r.acked)
 }
 
-// repeat begins a repair: the oldest message is sent again.
-func (l *Link) repeat(ln *lane, now time.Time) {
+// answered notes the answer to a probe. What the peer said with it has been
+// acknowledged.
+func (r *repair) answered(ln *lane, probe uint64) {
+	if r.probing && probe == r.probe {
+		r.probing = false
+		r.next, r.end = r.acked, ln.next
+	}
+}
+
+// ask sends a probe, if the last one has left.
+func (l *Link) ask(ln *lane, now time.Time) {
 	r := &ln.repair
 	r.since = now
-	r.resend, r.to = 0, 0
-	r.probe = true
-	l.repeats.Add(1)
-	l.postAgain(ln, r.acked)
-}
-
-// postAgain sends a kept message again, if the send queue has room.
-func (l *Link) postAgain(ln *lane, seq uint64) bool {
-	slot := ln.repair.slotOf[seq%uint64(len(ln.repair.slotOf))]
-	u := &ln.repair.uses[slot]
-	entries := l.plan.frames(u.size)
-	if !ln.hasRoom(entries) {
-		return false
+	size := l.plan.sendSize(ln.shape, 0)
+	entries := l.plan.frames(size)
+	if r.posted > 0 || !ln.hasRoom(entries) {
+		return
 	}
-	u.posted++
+	r.probing, r.posted = true, 1
+	r.probe++
+	slot := ln.shape.window + controlSlots
 	b := ln.txSlot(slot)
-	l.post(ln, hca.SendWR{Op: hca.Send, NSGE: 1, SGE: [2]hca.SGE{{Addr: address(b), Len: uint32(u.size), LKey: ln.rail.lkey}}},
-		flight{slot: slot, entries: entries})
-	return true
+	h := header{kind: kindProbe, seq: r.probe}
+	h.put(b)
+	seal(b[:headerSize])
+	l.sendSlot(ln, slot, size, entries)
 }
 
-// mend goes on with the repeats that are due.
+// mend sends again what has to be.
 func (l *Link) mend(ln *lane) {
 	r := &ln.repair
-	for r.resend < r.to && l.postAgain(ln, r.resend) {
+	for ; r.next < r.end; r.next++ {
+		slot := r.slotOf[r.next%uint64(len(r.slotOf))]
+		u := &r.uses[slot]
+		entries := l.plan.frames(u.size)
+		if !ln.hasRoom(entries) {
+			return
+		}
+		u.posted++
 		l.repeats.Add(1)
-		r.resend++
+		l.sendSlot(ln, slot, u.size, entries)
 	}
 }
 
-// overdue does what time demands of a lane: repeats what is not acknowledged,
+// sendSlot posts a tx slot as it is.
+func (l *Link) sendSlot(ln *lane, slot, size, entries int) {
+	b := ln.txSlot(slot)
+	l.post(ln, hca.SendWR{Op: hca.Send, NSGE: 1, SGE: [2]hca.SGE{{Addr: address(b), Len: uint32(size), LKey: ln.rail.lkey}}},
+		flight{slot: slot, entries: entries})
+}
+
+// overdue does what time demands of a lane: probes when acknowledgements are late,
 // asks for a grant that may have been lost, and gives up in the end.
 func (l *Link) overdue(ln *lane, now time.Time) {
 	r := &ln.repair
 	waiting := r.unacked(ln) > 0
 	if !waiting && !r.starved {
-		r.alive = now
 		return
 	}
 	silent := now.Sub(r.alive)
@@ -150,7 +167,7 @@ func (l *Link) overdue(ln *lane, now time.Time) {
 	}
 	r.backoff = min(2*r.backoff, maxBackoff)
 	if waiting {
-		l.repeat(ln, now)
+		l.ask(ln, now)
 		return
 	}
 	r.since = now

@@ -103,31 +103,23 @@ func quoteAll(argv []string) string {
 	return strings.Join(words, " ")
 }
 
-// A Failure is a host that could not be asked.
-type Failure struct {
-	Host string
-	Err  error
-}
-
-// Machines asks all hosts at the same time for their own report. Those that do
-// not answer are returned apart; the order is that of names.
-func (a *Asker) Machines(ctx context.Context, names []string) ([]*probe.Machine, []Failure) {
-	reports, errs := make([]*probe.Machine, len(names)), make([]error, len(names))
+// Machines asks all hosts at the same time for their own report, in the order of
+// names. Of a host that does not answer the report is empty, but for Lost.
+func (a *Asker) Machines(ctx context.Context, names []string) []*probe.Machine {
+	out := make([]*probe.Machine, len(names))
 	var wg sync.WaitGroup
 	for i, name := range names {
-		wg.Go(func() { reports[i], errs[i] = a.machine(ctx, name) })
+		wg.Go(func() {
+			m, err := a.machine(ctx, name)
+			if err != nil {
+				m = &probe.Machine{Schema: probe.SchemaVersion, Lost: err.Error()}
+			}
+			m.Host, m.SSH = name[strings.LastIndexByte(name, '@')+1:], name
+			out[i] = m
+		})
 	}
 	wg.Wait()
-	var out []*probe.Machine
-	var failed []Failure
-	for i, name := range names {
-		if errs[i] != nil {
-			failed = append(failed, Failure{name, errs[i]})
-			continue
-		}
-		out = append(out, reports[i])
-	}
-	return out, failed
+	return out
 }
 
 func (a *Asker) machine(ctx context.Context, name string) (*probe.Machine, error) {
@@ -148,8 +140,6 @@ func (a *Asker) machine(ctx context.Context, name string) (*probe.Machine, error
 	if m.Schema != probe.SchemaVersion {
 		return nil, fmt.Errorf("%s: its thunder writes reports of form %d, this one reads %d; install the same version on all machines", name, m.Schema, probe.SchemaVersion)
 	}
-	m.Host = name[strings.LastIndexByte(name, '@')+1:]
-	m.SSH = name
 	return m, nil
 }
 

@@ -34,6 +34,10 @@ type Machine struct {
 	Bolt        []BoltDevice `json:"bolt,omitempty"`
 
 	Problems []Problem `json:"problems,omitempty"`
+
+	// Lost says why the machine could not be asked at all; nothing else is known
+	// of it then.
+	Lost string `json:"lost,omitempty"`
 }
 
 // A Problem is something that should have been readable and was not.

@@ -182,6 +182,13 @@ func (f fileTree) addTarGz(name string) error {
 	return f.addTarGzFrom(file)
 }
 
+// ReadTarGz reads the files of a support bundle, by path.
+func ReadTarGz(r io.Reader) (map[string][]byte, error) {
+	files := fileTree{}
+	err := files.addTarGzFrom(r)
+	return files, err
+}
+
 func (f fileTree) addTarGzFrom(r io.Reader) error {
 	z, err := gzip.NewReader(r)
 	if err != nil {

@@ -1,0 +1,196 @@
+package thunder_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	thunder "thundercollective"
+)
+
+// roleVar makes a copy of the test binary play a part instead of testing.
+const roleVar = "THUNDER_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	switch role := os.Getenv(roleVar); role {
+	case "":
+		os.Exit(m.Run())
+	case "loop":
+		os.Exit(loopRole())
+	case "memory":
+		os.Exit(memoryRole())
+	default:
+		fmt.Fprintf(os.Stderr, "no role %q\n", role)
+		os.Exit(2)
+	}
+}
+
+// A process is a rank in a process of its own.
+type process struct {
+	*exec.Cmd
+	out *bufio.Reader
+	in  io.WriteCloser
+}
+
+// startRanks starts n processes that play a role.
+func startRanks(t *testing.T, n int, role string, env ...string) []process {
+	t.Helper()
+	coordinator(t, n)
+	ps := make([]process, n)
+	for r := range ps {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), roleVar+"="+role, fmt.Sprintf("THUNDER_RANK=%d", r), fmt.Sprintf("THUNDER_WORLD_SIZE=%d", n))
+		cmd.Env = append(cmd.Env, env...)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cmd.Process.Kill() })
+		ps[r] = process{cmd, bufio.NewReader(out), in}
+	}
+	return ps
+}
+
+// loopRole reduces until something breaks, and prints what.
+func loopRole() int {
+	go func() { io.Copy(io.Discard, os.Stdin); os.Exit(9) }() // the test is gone
+	ctx := context.Background()
+	c, err := thunder.Init(ctx, thunder.Options{Fabric: os.Getenv("THUNDER_FABRIC")})
+	if err != nil {
+		fmt.Println("init:", err)
+		return 2
+	}
+	defer c.Close()
+	buf := make([]float32, 1<<20)
+	for i := 0; ; i++ {
+		if err := thunder.AllReduce(ctx, c, buf, thunder.Max); err != nil {
+			var lost *thunder.PeerLostError
+			if errors.As(err, &lost) {
+				fmt.Println("lost", lost.Rank, err)
+				return 1
+			}
+			fmt.Println("error", err)
+			return 3
+		}
+		if i == 3 {
+			fmt.Println("working")
+		}
+	}
+}
+
+// TestKilled kills one of four ranks in the middle of their work. The others say
+// which one, all the same, in time, and end.
+func TestKilled(t *testing.T) {
+	const n, victim = 4, 2
+	ps := startRanks(t, n, "loop", "THUNDER_FABRIC=tcp")
+	for r, p := range ps {
+		if line, err := p.out.ReadString('\n'); err != nil || line != "working\n" {
+			t.Fatalf("rank %d: %q, %v", r, line, err)
+		}
+	}
+	ps[victim].Process.Kill()
+	killed := time.Now()
+	var wg sync.WaitGroup
+	for r, p := range ps {
+		wg.Go(func() {
+			line, _ := p.out.ReadString('\n')
+			took := time.Since(killed)
+			p.Wait()
+			if r == victim {
+				return
+			}
+			t.Logf("rank %d after %v: %s", r, took.Round(time.Millisecond), line)
+			if !strings.HasPrefix(line, "lost "+strconv.Itoa(victim)) || p.ProcessState.ExitCode() != 1 {
+				t.Errorf("rank %d: %q, exit code %d", r, line, p.ProcessState.ExitCode())
+			}
+			if took > 5*time.Second {
+				t.Errorf("rank %d took %v", r, took)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// memoryRole reduces one large buffer with the algorithm it is told and prints by
+// how much the process's peak exceeds the buffer.
+func memoryRole() int {
+	mib, _ := strconv.Atoi(os.Getenv("THUNDER_TEST_MIB"))
+	algo, err := thunder.ParseAlgo(os.Getenv("THUNDER_TEST_ALGO"))
+	if err != nil {
+		fmt.Println(err)
+		return 2
+	}
+	ctx := context.Background()
+	c, err := thunder.Init(ctx, thunder.Options{Fabric: "tcp", Algo: algo})
+	if err != nil {
+		fmt.Println(err)
+		return 2
+	}
+	defer c.Close()
+	buf := make([]float32, mib<<20/4)
+	for i := range buf {
+		buf[i] = 1
+	}
+	if err := thunder.AllReduce(ctx, c, buf, thunder.Sum); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	for i, v := range buf {
+		if v != float32(c.Size()) {
+			fmt.Printf("element %d is %v\n", i, v)
+			return 1
+		}
+	}
+	peak, err := peakMemory()
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("extra", peak>>20-int64(mib))
+	return 0
+}
+
+// TestMemory reduces 1 GiB on two ranks with every algorithm. Each needs at most 64
+// MiB beyond its buffer, the program itself included.
+func TestMemory(t *testing.T) {
+	if _, err := peakMemory(); err != nil {
+		t.Skipf("SKIPPED: cannot read the peak memory of a process here: %v", err)
+	}
+	mib := 1024
+	if testing.Short() {
+		mib = 256
+	}
+	for _, algo := range []string{"ring", "biring", "direct", "rd", "hd", "tree"} {
+		t.Run(algo, func(t *testing.T) {
+			ps := startRanks(t, 2, "memory", "THUNDER_TEST_ALGO="+algo, fmt.Sprintf("THUNDER_TEST_MIB=%d", mib))
+			for r, p := range ps {
+				out, _ := io.ReadAll(p.out)
+				var extra int
+				if _, err := fmt.Sscanf(string(out), "extra %d", &extra); err != nil || p.Wait() != nil {
+					t.Fatalf("rank %d: %s", r, out)
+				}
+				t.Logf("rank %d: %d MiB beyond the %d MiB buffer", r, extra, mib)
+				if extra > 64 {
+					t.Errorf("rank %d needs %d MiB more than its buffer, at most 64 are allowed", r, extra)
+				}
+			}
+		})
+	}
+}
