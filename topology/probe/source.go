@@ -28,10 +28,13 @@ type Source interface {
 var ErrNoCommand = errors.New("command not found")
 
 // CommandFile is the name, below commands/, that holds the output of a command
-// in a captured machine. A command that failed has its error in the same name
-// with ".err" added.
+// in a captured machine: its words, cut where they get long. A command that
+// failed has its error in the same name with ".err" added.
 func CommandFile(name string, args ...string) string {
 	s := strings.Join(append([]string{name}, args...), "_")
+	if len(s) > 48 {
+		s = s[:48]
+	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("_-.+=,", r):

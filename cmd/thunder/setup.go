@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"thundercollective/setup"
+	"thundercollective/topology"
+	"thundercollective/topology/ask"
+
+	"github.com/spf13/cobra"
+)
+
+type setupFlags struct {
+	cluster clusterFlags
+	apply   bool
+	undo    bool
+	sudo    bool
+	json    bool
+	persist string
+	plan    string
+	topo    string
+	state   string
+}
+
+func newSetupCmd() *cobra.Command {
+	f := &setupFlags{}
+	cmd := &cobra.Command{
+		Use:   "setup",
+		Short: "Put Thunderbolt ports on addresses of their own, and back",
+		Long: `setup gives every Thunderbolt port that has a cable to another computer in it an
+address of its own: out of the bridge, up, with the largest MTU that both ends take.
+The addresses follow from the identity of the two ends, so a cable gets the same
+ones every time, and they collide with no network that any of the machines is in.
+
+It shows what it would do and does nothing, until --apply is given. What it changes
+it writes down first, so that --undo can bring everything back to how it was found,
+also after a crash half-way. Interfaces without such a cable are never touched.
+
+It lasts over a restart through a file per port of systemd-networkd or
+NetworkManager, whichever runs here, or through a launchd job on macOS.
+
+--apply and --undo need root; with --hosts, on every machine: use --sudo where sudo
+asks for no password.
+
+Exit status: 0 if all went well, 1 if not, 2 if the command line is not right, 3 if
+there is no Thunderbolt cable to set up.`,
+		Example: `  # what would be done here, and on all machines
+  thunder setup
+  thunder setup --hosts studio-a,studio-b
+
+  # do it, and undo it
+  thunder setup --hosts studio-a,studio-b --sudo --apply
+  thunder setup --hosts studio-a,studio-b --sudo --undo`,
+		Args: cobra.NoArgs,
+		RunE: working(func(cmd *cobra.Command, _ []string) error { return f.run(cmd) }),
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.BoolVar(&f.apply, "apply", false, "do it")
+	fs.BoolVar(&f.undo, "undo", false, "bring everything back to how setup found it")
+	f.cluster.add(fs)
+	fs.BoolVar(&f.sudo, "sudo", false, "become root with sudo on every machine")
+	fs.StringVar(&f.persist, "persist", setup.PersistAuto, "`WAY` to make it last: auto, networkd, networkmanager, launchd, none")
+	fs.StringVar(&f.topo, "topo", "", "take the cabling from `FILE`, written by 'thunder topo --json'")
+	fs.StringVar(&f.plan, "plan", "", "take this machine's plan from `FILE` (- for standard input)")
+	fs.StringVar(&f.state, "state", setup.DefaultStateDir(runtime.GOOS), "`FOLDER` to write down in what was changed")
+	fs.BoolVar(&f.json, "json", false, "print the plans as JSON")
+	completeFlag(cmd, "persist", []string{setup.PersistAuto, setup.PersistNetworkd, setup.PersistNetworkManager, setup.PersistLaunchd, setup.PersistNone})
+	return cmd
+}
+
+// exitAbsent says that there is nothing of the kind here.
+const exitAbsent = 3
+
+func (f *setupFlags) run(cmd *cobra.Command) error {
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	switch {
+	case f.apply && f.undo:
+		return usagef("--apply does it and --undo undoes it; give one or the other")
+	case f.apply && f.cluster.root != "":
+		return usagef("--root reads captured machines; there is nothing to apply to")
+	case f.undo && f.cluster.hosts != "":
+		return f.everywhere(ctx, out, nil, "--undo")
+	case f.undo:
+		m, err := f.machine(out)
+		if err != nil {
+			return err
+		}
+		return m.Undo(ctx)
+	case f.plan != "":
+		p, err := readPlan(cmd.InOrStdin(), f.plan)
+		if err != nil {
+			return err
+		}
+		return f.here(ctx, out, p)
+	}
+	plans, err := f.plans(cmd)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		return e.Encode(plans)
+	}
+	if f.cluster.hosts == "" && f.cluster.root == "" && f.topo == "" {
+		return f.here(ctx, out, &plans[0])
+	}
+	for i := range plans {
+		if err := setup.WritePlan(out, &plans[i], nil, nil); err != nil {
+			return err
+		}
+	}
+	if !f.apply {
+		_, err := fmt.Fprintln(out, "Nothing was changed. Add --apply to do it.")
+		return err
+	}
+	return f.everywhere(ctx, out, plans, "--apply")
+}
+
+// plans makes the plans of all machines.
+func (f *setupFlags) plans(cmd *cobra.Command) ([]setup.Plan, error) {
+	var g *topology.Graph
+	var err error
+	if f.topo != "" {
+		g, err = readTopo(f.topo)
+	} else {
+		g, err = f.cluster.graph(cmd.Context())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := lostError(g); err != nil {
+		return nil, err
+	}
+	plans, skipped, err := setup.MakePlans(g)
+	for _, s := range skipped {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: left out: %s\n", cmd.CommandPath(), s)
+	}
+	if errors.Is(err, setup.ErrNothingToDo) {
+		return nil, &failure{exitAbsent, err}
+	}
+	return plans, err
+}
+
+func readTopo(name string) (*topology.Graph, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, usagef("--topo: %w", err)
+	}
+	g := &topology.Graph{}
+	if err := json.Unmarshal(b, g); err != nil {
+		return nil, usagef("--topo: %s: %w", name, err)
+	}
+	// Joined anew: what a file says of its cables is not to be trusted.
+	return topology.Build(g.Machines), nil
+}
+
+func readPlan(in io.Reader, name string) (*setup.Plan, error) {
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, usagef("--plan: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	p := &setup.Plan{}
+	if err := json.NewDecoder(io.LimitReader(in, 1<<20)).Decode(p); err != nil {
+		return nil, usagef("--plan: %w", err)
+	}
+	if err := p.Validate(); err != nil {
+		return nil, usagef("--plan: %w", err)
+	}
+	if p.OS != runtime.GOOS {
+		return nil, usagef("--plan: it is for %s, and this machine runs %s", p.OS, runtime.GOOS)
+	}
+	return p, nil
+}
+
+// machine is this machine, ready to carry out plans.
+func (f *setupFlags) machine(out io.Writer) (*setup.Machine, error) {
+	x := &setup.Persistence{Root: "/", Thunder: ask.Executable(), StateDir: f.state}
+	way := f.persist
+	if way == setup.PersistAuto {
+		way = x.Detect(runtime.GOOS)
+	}
+	files, err := x.Files(way)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return &setup.Machine{Run: setup.Exec, StateDir: f.state, Files: files, Log: out}, nil
+}
+
+// here shows a plan for this machine and, if asked to, carries it out.
+func (f *setupFlags) here(ctx context.Context, out io.Writer, p *setup.Plan) error {
+	m, err := f.machine(out)
+	if err != nil {
+		return err
+	}
+	if f.apply {
+		if err := setup.WritePlan(out, p, nil, nil); err != nil {
+			return err
+		}
+		return m.Apply(ctx, p)
+	}
+	steps, err := m.Steps(ctx, p)
+	if err != nil {
+		return err
+	}
+	var files []setup.File
+	if m.Files != nil {
+		files, _ = m.Files(p)
+	}
+	if err := setup.WritePlan(out, p, steps, files); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, "Nothing was changed. Add --apply to do it.")
+	return err
+}
+
+// everywhere hands each machine its own plan. All are tried; when one fails, the
+// error names it, and the others can be undone with --undo.
+func (f *setupFlags) everywhere(ctx context.Context, out io.Writer, plans []setup.Plan, verb string) error {
+	asker := f.cluster.asker()
+	asker.Sudo = f.sudo
+	if plans == nil {
+		machines, err := f.cluster.names()
+		if err != nil {
+			return err
+		}
+		for _, name := range machines {
+			plans = append(plans, setup.Plan{Host: name, SSH: name})
+		}
+	}
+	var errs []error
+	for i := range plans {
+		p := &plans[i]
+		args := []string{"setup", verb, "--persist", f.persist}
+		var input bytes.Buffer
+		if verb == "--apply" {
+			if len(p.Ports) == 0 {
+				continue
+			}
+			args = append(args, "--plan", "-")
+			if err := json.NewEncoder(&input).Encode(p); err != nil {
+				return err
+			}
+		}
+		host := p.SSH
+		if host == "" {
+			host = p.Host
+		}
+		text, err := asker.Thunder(ctx, host, input.Bytes(), args...)
+		fmt.Fprintf(out, "%s: %s\n%s", p.Host, outcome(err), text)
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func outcome(err error) string {
+	if err != nil {
+		return "failed"
+	}
+	return "done"
+}

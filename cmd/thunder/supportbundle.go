@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"thundercollective/doctor"
+	"thundercollective/setup"
+	"thundercollective/topology/probe"
+
+	"github.com/spf13/cobra"
+)
+
+type bundleFlags struct {
+	cluster clusterFlags
+	output  string
+}
+
+func newSupportBundleCmd() *cobra.Command {
+	f := &bundleFlags{}
+	cmd := &cobra.Command{
+		Use:   "support-bundle",
+		Short: "Pack everything about these machines' links into one file",
+		Long: `support-bundle writes one file with all that topo and doctor read on a machine,
+what doctor makes of it, versions, settings and the kernel's messages about links.
+Tokens, passwords, serial numbers, user names and public addresses are removed;
+private addresses, hardware addresses and Thunderbolt identities are kept, since
+the cabling cannot be read without them.
+
+Anybody can look at the machines through it: thunder doctor --root FILE.`,
+		Example: `  thunder support-bundle -o bundle.tar.gz
+  thunder support-bundle --hosts studio-a,studio-b -o bundle.tar.gz
+  thunder doctor --root bundle.tar.gz`,
+		Args: cobra.NoArgs,
+		RunE: working(func(cmd *cobra.Command, _ []string) error { return f.run(cmd) }),
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVarP(&f.output, "output", "o", "thunder-support.tar.gz", "`FILE` to write (- for standard output)")
+	f.cluster.add(fs)
+	return cmd
+}
+
+func (f *bundleFlags) run(cmd *cobra.Command) error {
+	now := time.Now()
+	bundles, err := f.collect(cmd.Context(), now)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := doctor.WriteBundles(&b, bundles, now); err != nil {
+		return err
+	}
+	if err := writeOutput(cmd.OutOrStdout(), f.output, b.Bytes()); err != nil {
+		return err
+	}
+	if f.output != "-" {
+		fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s. Look into it before you send it.\n", f.output)
+	}
+	return nil
+}
+
+func (f *bundleFlags) collect(ctx context.Context, now time.Time) (map[string]*doctor.Bundle, error) {
+	out := map[string]*doctor.Bundle{}
+	switch {
+	case f.cluster.root != "":
+		captures, err := probe.Open(f.cluster.root)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		for _, c := range captures {
+			if out[c.Host], err = doctor.Collect(ctx, c.Source, f.options(now)); err != nil {
+				return nil, err
+			}
+		}
+	case f.cluster.hosts != "":
+		names, err := f.cluster.names()
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			text, err := f.cluster.asker().Thunder(ctx, name, nil, "support-bundle", "-o", "-")
+			if err != nil {
+				return nil, err
+			}
+			if out[name], err = doctor.ReadBundle(bytes.NewReader(text)); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	default:
+		b, err := doctor.Collect(ctx, probe.Live(), f.options(now))
+		if err != nil {
+			return nil, err
+		}
+		out["this"] = b
+	}
+	return out, nil
+}
+
+func (f *bundleFlags) options(now time.Time) doctor.BundleOptions {
+	o := doctor.BundleOptions{
+		Version: version(), Environ: os.Environ(), Now: now,
+		Journal: filepath.Join(setup.DefaultStateDir(runtime.GOOS), "setup.json"),
+		Secrets: []string{os.Getenv("THUNDER_TOKEN")},
+	}
+	if name := os.Getenv("THUNDER_TOKEN_FILE"); name != "" {
+		if b, err := os.ReadFile(name); err == nil {
+			o.Secrets = append(o.Secrets, string(b))
+		}
+	}
+	return o
+}
