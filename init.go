@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime"
 	"time"
 
-	"thundercollective/fabric"
 	"thundercollective/fabric/tcp"
 	"thundercollective/rendezvous"
 	"thundercollective/rendezvous/detect"
@@ -89,43 +87,6 @@ func whoAmI(o Options, getenv func(string) string) (rendezvous.Config, error) {
 		Token: job.Token, Generation: job.Generation,
 	}
 	return base.Merge(cfg), nil
-}
-
-// openFabric makes the fabric that the options name out of the listener.
-func openFabric(ln *tcp.Listener, roster *rendezvous.Roster, cfg rendezvous.Config, o Options) (fabric.Fabric, error) {
-	switch o.Fabric {
-	case "", "tcp":
-	default:
-		ln.Close()
-		return nil, fmt.Errorf("there is no fabric %q here; choose tcp", o.Fabric)
-	}
-	tc := tcp.Config{
-		Rank: roster.Rank, Generation: roster.Generation, Token: cfg.Token,
-		Streams: o.Streams, Spin: spinFor(roster), Logger: o.Logger,
-	}
-	for _, p := range roster.Peers {
-		tc.Peers = append(tc.Peers, p.Addrs)
-	}
-	f, err := tcp.New(ln, tc)
-	if err != nil {
-		return nil, err // not f: a nil *tcp.Fabric would not be a nil fabric.Fabric
-	}
-	return f, nil
-}
-
-// spinFor says how long receivers poll before they park: not at all when the ranks
-// of this machine would take each other's cores for it.
-func spinFor(roster *rendezvous.Roster) time.Duration {
-	here := 0
-	for _, p := range roster.Peers {
-		if p.Host == roster.Peers[roster.Rank].Host {
-			here++
-		}
-	}
-	if here > runtime.NumCPU() {
-		return 0
-	}
-	return 50 * time.Microsecond
 }
 
 // startError is the cause of a start that took too long.

@@ -34,7 +34,9 @@ type Options struct {
 	Token    []byte
 	Insecure bool
 
-	// Fabric carries the messages: "tcp", the default.
+	// Fabric carries the messages: "tcp"; "shm", shared memory, for ranks that are
+	// all on one machine; or "auto", the default: shared memory between ranks of
+	// the same machine and TCP between the others. All ranks have to say the same.
 	Fabric string
 	// Streams is the number of TCP connections to each peer.
 	Streams int

@@ -25,6 +25,7 @@ type allocation struct {
 	start, end uintptr
 	serial     uint32
 	seg        *segment
+	heap       []byte // instead of seg, where no memory can be shared
 }
 
 // A reach names memory of a peer.
@@ -35,9 +36,6 @@ type reach struct {
 
 // Alloc implements fabric.Allocator.
 func (f *Fabric) Alloc(n int) ([]byte, error) {
-	if f.home == nil {
-		return nil, fmt.Errorf("shm: %w", errUnsupported)
-	}
 	s := &f.shared
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,13 +43,20 @@ func (f *Fabric) Alloc(n int) ([]byte, error) {
 		return nil, fabric.ErrClosed
 	}
 	s.serial++
-	seg, err := newSegment(max(n, 1), f.id, uint64(s.serial))
-	if err != nil {
-		return nil, err
+	var b []byte
+	a := allocation{serial: s.serial}
+	if f.home == nil {
+		b = make([]byte, max(n, 1))
+		a.heap = b
+	} else {
+		seg, err := newSegment(max(n, 1), f.id, uint64(s.serial))
+		if err != nil {
+			return nil, err
+		}
+		seg.populate()
+		b, a.seg = seg.body(), seg
 	}
-	seg.populate()
-	b := seg.body()
-	a := allocation{start: addressOf(b), serial: s.serial, seg: seg}
+	a.start = addressOf(b)
 	a.end = a.start + uintptr(len(b))
 	i, _ := s.find(a.start)
 	s.own = slices.Insert(s.own, i, a)
@@ -89,6 +94,9 @@ func (f *Fabric) Free(b []byte) error {
 }
 
 func (a *allocation) release() {
+	if a.seg == nil {
+		return
+	}
 	a.seg.header().freed.Store(1)
 	a.seg.close()
 }
@@ -100,7 +108,7 @@ func (f *Fabric) Share(b []byte) (h fabric.Handle, ok bool) {
 	defer s.mu.Unlock()
 	at := addressOf(b)
 	i, ok := s.find(at)
-	if !ok || at+uintptr(len(b)) > s.own[i].end {
+	if !ok || at+uintptr(len(b)) > s.own[i].end || s.own[i].seg == nil {
 		return h, false
 	}
 	a := &s.own[i]

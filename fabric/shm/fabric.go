@@ -63,8 +63,16 @@ func New(cfg Config) (*Fabric, error) {
 	return f, nil
 }
 
-// Name implements fabric.Fabric.
-func (f *Fabric) Name() string { return "shm" }
+// Name implements fabric.Fabric. It says what there is to expect: "shm+tcp" when
+// some peers are on other machines.
+func (f *Fabric) Name() string {
+	for peer := range f.Size() {
+		if peer != f.Rank() && !f.cfg.Near(peer) {
+			return "shm+" + f.cfg.Bootstrap.Name()
+		}
+	}
+	return "shm"
+}
 
 // Rank implements fabric.Fabric.
 func (f *Fabric) Rank() int { return f.cfg.Bootstrap.Rank() }
@@ -151,6 +159,9 @@ func (f *Fabric) Close() error {
 	}
 	err := f.cfg.Bootstrap.Close()
 	f.shared.close()
+	for _, h := range f.hubs {
+		h.close()
+	}
 	for _, p := range f.pairs {
 		p.home.closeIfAny()
 	}

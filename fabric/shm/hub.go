@@ -14,8 +14,27 @@ type hub struct {
 	spin    time.Duration
 	backlog atomic.Int32 // links with posted messages that are not yet taken
 
-	mu    sync.Mutex
 	links atomic.Pointer[[]*link] // replaced, never changed
+
+	mu   sync.Mutex
+	gone bool // the bell is no longer there
+}
+
+// interrupt makes whoever waits look up. Unlike the bell itself it may be used when
+// the fabric is closed: contexts end when they like.
+func (h *hub) interrupt() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.gone {
+		h.bell.ring()
+	}
+}
+
+// close ends interrupts, before the bell goes.
+func (h *hub) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.gone = true
 }
 
 func (h *hub) add(l *link) {

@@ -66,7 +66,7 @@ func (l *link) watch() {
 	var b [1]byte
 	l.boot.Recv(context.Background(), &fabric.Tag{}, b[:])
 	l.lost.Store(true)
-	l.hub.bell.ring()
+	l.hub.interrupt()
 }
 
 // begin prepares a call on one side.
@@ -84,7 +84,7 @@ func (l *link) begin(ctx context.Context, s *side) error {
 	if done := ctx.Done(); done != s.done {
 		s.forget()
 		if s.done = done; done != nil {
-			s.off = context.AfterFunc(ctx, l.hub.bell.ring)
+			s.off = context.AfterFunc(ctx, l.hub.interrupt)
 		}
 	}
 	return nil
@@ -181,7 +181,7 @@ func (l *link) take(ctx context.Context, tag *fabric.Tag, n int, b []byte, f fun
 func (l *link) Close() error {
 	l.closeOnce.Do(func() {
 		l.closed.Store(true)
-		l.hub.bell.ring()
+		l.hub.interrupt()
 		// Calls under way see closed and end; then nobody uses the memory.
 		l.out.mu.Lock()
 		l.drop()

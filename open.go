@@ -1,0 +1,65 @@
+package thunder
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"thundercollective/fabric"
+	"thundercollective/fabric/shm"
+	"thundercollective/fabric/tcp"
+	"thundercollective/rendezvous"
+)
+
+// openFabric makes the fabric that the options name out of the listener. All ranks
+// have to name the same.
+func openFabric(ln *tcp.Listener, roster *rendezvous.Roster, cfg rendezvous.Config, o Options) (fabric.Fabric, error) {
+	switch o.Fabric {
+	case "", "auto", "tcp", "shm":
+	default:
+		ln.Close()
+		return nil, fmt.Errorf("there is no fabric %q here; choose auto, tcp or shm", o.Fabric)
+	}
+	tc := tcp.Config{
+		Rank: roster.Rank, Generation: roster.Generation, Token: cfg.Token,
+		Streams: o.Streams, Spin: spinFor(roster), Logger: o.Logger,
+	}
+	for _, p := range roster.Peers {
+		tc.Peers = append(tc.Peers, p.Addrs)
+	}
+	t, err := tcp.New(ln, tc)
+	switch {
+	case err != nil:
+		return nil, err // not t: a nil *tcp.Fabric would not be a nil fabric.Fabric
+	case o.Fabric == "tcp", o.Fabric != "shm" && neighbours(roster) == 1:
+		return t, nil
+	}
+	s, err := shm.New(shm.Config{
+		Bootstrap: t, Spin: tc.Spin, Logger: o.Logger, Require: o.Fabric == "shm",
+		Near: func(peer int) bool { return roster.Peers[peer].Host == roster.Peers[roster.Rank].Host },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// neighbours counts the ranks on this machine, this one included.
+func neighbours(roster *rendezvous.Roster) int {
+	here := 0
+	for _, p := range roster.Peers {
+		if p.Host == roster.Peers[roster.Rank].Host {
+			here++
+		}
+	}
+	return here
+}
+
+// spinFor says how long receivers poll before they park: not at all when the ranks
+// of this machine would take each other's cores for it.
+func spinFor(roster *rendezvous.Roster) time.Duration {
+	if neighbours(roster) > runtime.NumCPU() {
+		return 0
+	}
+	return 50 * time.Microsecond
+}
