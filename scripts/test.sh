@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# All checks and all tests. Installs what they need where it can (Debian, root);
+# what is missing elsewhere is skipped, loudly, by the tests themselves.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export CGO_ENABLED=${CGO_ENABLED:-1} # the race detector needs it; the binary does not
+
+step() { printf '\n== %s (%s)\n' "$1" "$(date +%T)"; }
+
+step "test dependencies"
+scripts/install-test-deps.sh
+
+step "lint"
+scripts/lint.sh
+
+step "build"
+make build
+
+step "tests"
+go test -timeout 20m ./...
+
+step "tests with the race detector"
+go test -race -short -timeout 20m ./...
+
+step "arm64 kernels under qemu-user"
+scripts/test-arm64.sh
