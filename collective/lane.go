@@ -45,7 +45,10 @@ func (l *laneRunner) run() {
 	for i := range lane.actions {
 		a := &lane.actions[i]
 		for _, w := range lane.waits[a.from:a.to] {
-			l.x.boxes[w.peer].wait(w.n)
+			if err := l.x.boxes[w.peer].wait(w.n); err != nil {
+				l.x.fail(l.x.stepError(l.number, i, err))
+				return
+			}
 		}
 		if l.x.failed.Load() {
 			return

@@ -15,7 +15,8 @@ const postBytes = 64 << 10
 // An outbox is the sending side of the link to one peer. The plan lists what the
 // peer is sent; the lane announces how much of that is ready, and messages leave in
 // that order: from the lane itself while nothing is ahead of them and they are
-// small or the lane has nothing else to do, else from the outbox's goroutine.
+// small, or the lane has nothing else to do, or the link moves them on by itself
+// (fabric.Backlog), else from the outbox's goroutine.
 type outbox struct {
 	x    *Executor
 	peer int
@@ -25,6 +26,9 @@ type outbox struct {
 	gone   sync.Cond // signalled to those who wait for a message to leave
 	link   fabric.Link
 	poster fabric.Poster // link, if it is one
+	// link, if it is one: then posted messages count as sent, and those not yet
+	// taken are waited for where it matters.
+	backlog fabric.Backlog
 
 	ready  int  // messages of this run that may leave
 	sent   int  // messages of this run whose buffers are free again
@@ -62,6 +66,12 @@ func (b *outbox) post(lane int, buf []byte, tail bool) error {
 	}
 	if b.sent == b.ready && b.link != nil {
 		switch {
+		case b.backlog != nil:
+			_, err := b.backlog.Post(&b.x.tag, buf)
+			b.ready++
+			b.sent++
+			b.mu.Unlock()
+			return err
 		case b.poster != nil && len(buf) <= postBytes:
 			done, err := b.poster.Post(&b.x.tag, buf)
 			if err != nil || done {
@@ -95,12 +105,17 @@ func (b *outbox) post(lane int, buf []byte, tail bool) error {
 }
 
 // wait waits until the first n messages of the run have left, or the run failed.
-func (b *outbox) wait(n int) {
+func (b *outbox) wait(n int) error {
 	b.mu.Lock()
 	for b.sent < n && !b.x.failed.Load() {
 		b.gone.Wait()
 	}
+	backlog, left := b.backlog, b.sent-n
 	b.mu.Unlock()
+	if backlog == nil || left < 0 {
+		return nil
+	}
+	return backlog.Await(b.x.ctx, left)
 }
 
 // end waits until the outbox has let go of the buffers of the run.
@@ -109,7 +124,14 @@ func (b *outbox) end() {
 	for b.busy || b.posted || b.sent < b.ready && !b.x.failed.Load() {
 		b.gone.Wait()
 	}
+	backlog := b.backlog
 	b.mu.Unlock()
+	if backlog == nil {
+		return
+	}
+	if err := backlog.Await(b.x.ctx, 0); err != nil && !b.x.failed.Load() {
+		b.x.fail(b.x.stepError(b.lane, b.find(b.lane, b.sent-1), err))
+	}
 }
 
 // wake makes everyone look at the state of the run again.
@@ -184,6 +206,7 @@ func (b *outbox) open() (fabric.Link, error) {
 	if b.link == nil { // the other direction may have asked as well
 		b.link = link
 		b.poster, _ = link.(fabric.Poster)
+		b.backlog, _ = link.(fabric.Backlog)
 	}
 	link = b.link
 	b.mu.Unlock()

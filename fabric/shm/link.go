@@ -174,6 +174,7 @@ func (l *link) take(ctx context.Context, tag *fabric.Tag, n int, b []byte, f fun
 		if off += k; off == n {
 			return nil
 		}
+		l.hub.push() // keep the peers busy, too
 	}
 }
 
