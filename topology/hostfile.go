@@ -41,14 +41,14 @@ func (g *Graph) Hostfile() (*rendezvous.Hostfile, error) {
 	})
 }
 
-// mlxHostfile is the hostfile as MLX wants it. The addresses of a mesh are those
-// of a shared network, which MLX uses to meet, the data going over RDMA; those of
-// a ring are on the cable from the machine before.
+// mlxHostfile is the hostfile as MLX wants it. The addresses of a mesh of three or
+// more are those of a shared network, where all can meet, the data going over
+// RDMA; those of a ring are on the cable from the machine before.
 func (g *Graph) mlxHostfile() (*rendezvous.Hostfile, error) {
 	order := g.order()
 	rdma := slices.ContainsFunc(g.Cables, func(c Cable) bool { return c.Transport == OverRDMA })
 	return g.hostfile(func(m int) []string {
-		if rdma && g.Shape.Name == Mesh {
+		if rdma && g.Shape.Name == Mesh && len(order) > 2 {
 			if a := g.shared(m); len(a) > 0 {
 				return a
 			}

@@ -96,7 +96,7 @@ type span struct {
 func (s span) key() [2]int { return [2]int{min(s.a, s.b), max(s.a, s.b)} }
 
 func machineCard(g *Graph, m *probe.Machine) card {
-	c := card{title: m.Host}
+	c := card{title: shorten(m.Host, 28)}
 	if s := strings.TrimSpace(m.CPU.Model); s != "" {
 		c.lines = append(c.lines, shorten(s, 34))
 	}
@@ -140,7 +140,7 @@ func ghostCard(e End) card {
 }
 
 func (c *card) size() {
-	c.w = max(170, textWidth(c.title, 17)+2*cardPad)
+	c.w = max(170, textWidth(c.title, 18.5)+2*cardPad) // bold is wider
 	for _, l := range slices.Concat(c.lines, c.devices) {
 		c.w = max(c.w, textWidth(l, 12)+2*cardPad)
 	}

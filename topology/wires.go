@@ -143,22 +143,25 @@ func (d *drawing) label(spans []span) {
 			text = s.cable.caption()
 		}
 		width, height := textWidth(text, 12)+18, 22.0
-		best := d.spot(&d.wires[i].curve, width, height, taken)
+		best, ok := d.spot(&d.wires[i].curve, width, height, taken)
+		if !ok {
+			continue // a crowd of cables; the colour and the tip still tell
+		}
 		taken = append(taken, best)
 		d.labels = append(d.labels, label{best, text, d.wires[i].colour})
 	}
 }
 
 // spot finds room for a label: on the curve if possible, else beside it.
-func (d *drawing) spot(c *bezier, w, h float64, taken []box) box {
+func (d *drawing) spot(c *bezier, w, h float64, taken []box) (box, bool) {
 	for _, aside := range []float64{0, 32, -32} {
 		for _, t := range []float64{0.5, 0.42, 0.58, 0.34, 0.66, 0.28, 0.72, 0.22, 0.78} {
 			across := c.at(t + 0.01).sub(c.at(t - 0.01)).unit().turned()
 			b := around(c.at(t).add(across.scale(aside)), w, h)
 			if !slices.ContainsFunc(taken, b.grown(3).overlaps) {
-				return b
+				return b, true
 			}
 		}
 	}
-	return around(c.at(0.5), w, h)
+	return box{}, false
 }
