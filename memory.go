@@ -9,7 +9,7 @@ import (
 
 // Alloc returns n bytes, zeroed, outside the Go heap and page-aligned: memory of the
 // fabric where it has its own, which then moves without a copy at this end. Any
-// other memory works too. It lives until Free, or until the job is closed.
+// other memory works too. Free it before the job is closed.
 func (c *Comm) Alloc(n int) ([]byte, error) {
 	if n <= 0 {
 		return nil, fmt.Errorf("thunder: alloc of %d bytes", n)
