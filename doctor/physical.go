@@ -184,8 +184,8 @@ func (x *examiner) heat(m *probe.Machine) {
 	c := Check{ID: "machine.heat", Phase: Physical, Title: "temperature", Status: Pass, Target: "no throttling", Actual: "no throttling reported"}
 	if hottest.Name != "" {
 		c.Actual = fmt.Sprintf("%s %.0f °C", hottest.Name, hottest.Celsius)
-	} else if m.OS.Kind != "darwin" {
-		return // nothing readable, as on most virtual machines
+	} else if !m.Thermal.Known {
+		return // as on most virtual machines
 	}
 	if m.Thermal.Throttled {
 		c.Status, c.Actual, c.Cause = Warn, m.Thermal.Note, "the machine slows itself down for heat, so measurements and jobs do too"

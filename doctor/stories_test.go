@@ -20,13 +20,9 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // load probes the captured machines of a story.
 func load(t testing.TB, file string) *topology.Graph {
 	t.Helper()
-	captures, err := probe.Open(file)
+	ms, err := probe.Captured(context.Background(), file)
 	if err != nil {
 		t.Fatal(err)
-	}
-	var ms []*probe.Machine
-	for _, c := range captures {
-		ms = append(ms, probe.Probe(context.Background(), c.Source))
 	}
 	return topology.Build(ms)
 }

@@ -16,13 +16,9 @@ import (
 // story builds the graph of a captured cluster, after change was made to it.
 func story(t *testing.T, name string, change func(ms []*probe.Machine)) *topology.Graph {
 	t.Helper()
-	captures, err := probe.Open("../doctor/testdata/stories/" + name + ".txtar")
+	ms, err := probe.Captured(context.Background(), "../doctor/testdata/stories/"+name+".txtar")
 	if err != nil {
 		t.Fatal(err)
-	}
-	var ms []*probe.Machine
-	for _, c := range captures {
-		ms = append(ms, probe.Probe(context.Background(), c.Source))
 	}
 	if change != nil {
 		change(ms)
@@ -89,11 +85,8 @@ func TestSameAddressesWhoeverIsAsked(t *testing.T) {
 	both := mustPlan(t, story(t, "no-ipv4-on-the-port", nil))
 	for i := range 2 {
 		// Each machine alone: the other one is a stranger with a known identity.
-		captures, err := probe.Open("../doctor/testdata/stories/no-ipv4-on-the-port.txtar")
-		if err != nil {
-			t.Fatal(err)
-		}
-		alone := mustPlan(t, topology.Build([]*probe.Machine{probe.Probe(context.Background(), captures[i].Source)}))
+		ms := story(t, "no-ipv4-on-the-port", nil).Machines
+		alone := mustPlan(t, topology.Build(ms[i:i+1]))
 		if got, want := alone[0].Ports[0].Address, both[i].Ports[0].Address; got != want {
 			t.Errorf("%s alone plans %v, together %v", alone[0].Host, got, want)
 		}

@@ -168,8 +168,8 @@ func (d *drawing) place(machines int, s Shape) {
 	n := len(order)
 	rx, ry := w*0.95+60, h*0.75+90
 	if n > 4 {
-		around := float64(n) * (w + 50) / (2 * math.Pi)
-		rx, ry = max(rx, around*1.15), max(ry, around*0.78)
+		around := float64(n) * (w + 130) / (2 * math.Pi)
+		rx, ry = max(rx, around*1.15), max(ry, around*0.85)
 	}
 	for k, i := range order {
 		var at point

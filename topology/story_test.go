@@ -11,13 +11,9 @@ import (
 // story builds the graph of a captured cluster.
 func story(t testing.TB, name string) *Graph {
 	t.Helper()
-	captures, err := probe.Open("../doctor/testdata/stories/" + name + ".txtar")
+	ms, err := probe.Captured(context.Background(), "../doctor/testdata/stories/"+name+".txtar")
 	if err != nil {
 		t.Fatal(err)
-	}
-	var ms []*probe.Machine
-	for _, c := range captures {
-		ms = append(ms, probe.Probe(context.Background(), c.Source))
 	}
 	return Build(ms)
 }

@@ -47,7 +47,11 @@ func (f *clusterFlags) machines(ctx context.Context) ([]*probe.Machine, error) {
 	case f.root != "" && f.hosts != "":
 		return nil, usagef("--root reads captured machines and --hosts asks live ones; give one or the other")
 	case f.root != "":
-		return captured(ctx, f.root)
+		machines, err := probe.Captured(ctx, f.root)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		return machines, nil
 	case f.hosts != "":
 		names, err := f.names()
 		if err != nil {
@@ -69,22 +73,6 @@ func (f *clusterFlags) names() ([]string, error) {
 		names[i] = h.Name
 	}
 	return names, nil
-}
-
-func captured(ctx context.Context, root string) ([]*probe.Machine, error) {
-	captures, err := probe.Open(root)
-	if err != nil {
-		return nil, &usageError{err}
-	}
-	var out []*probe.Machine
-	for _, c := range captures {
-		m := probe.Probe(ctx, c.Source)
-		if len(captures) > 1 || m.Host == "" {
-			m.Host = c.Host
-		}
-		out = append(out, m)
-	}
-	return out, nil
 }
 
 // lostError says which machines could not be asked, nil if all could.

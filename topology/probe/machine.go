@@ -232,6 +232,7 @@ type Limits struct {
 
 // Thermal is how hot the machine runs.
 type Thermal struct {
+	Known     bool     `json:"known,omitempty"` // the system could be asked
 	Sensors   []Sensor `json:"sensors,omitempty"`
 	Throttled bool     `json:"throttled,omitempty"`
 	Note      string   `json:"note,omitempty"`

@@ -24,7 +24,7 @@ func ParsePmset(b []byte) *int {
 // ParsePmsetTherm reads `pmset -g therm`: whether the system slows the
 // processor down for heat.
 func ParsePmsetTherm(b []byte) Thermal {
-	var t Thermal
+	t := Thermal{Known: true}
 	for line := range strings.Lines(string(b)) {
 		k, v, ok := strings.Cut(line, "=")
 		if !ok || strings.TrimSpace(k) != "CPU_Speed_Limit" {

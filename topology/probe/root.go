@@ -56,6 +56,24 @@ func Open(name string) ([]Capture, error) {
 	return split(files, base)
 }
 
+// Captured opens captured machines and probes each. Where there are several, or
+// one does not say what it is called, the folder names it.
+func Captured(ctx context.Context, name string) ([]*Machine, error) {
+	captures, err := Open(name)
+	if err != nil {
+		return nil, err
+	}
+	var out []*Machine
+	for _, c := range captures {
+		m := Probe(ctx, c.Source)
+		if len(captures) > 1 || m.Host == "" {
+			m.Host = c.Host
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
 // split finds the machines in a store.
 func split(st store, base string) ([]Capture, error) {
 	top, err := st.readDir(".")

@@ -51,5 +51,5 @@ func (t *Thermal) add(name, milli, critMilli string) {
 			t.Note = name + " is at its critical temperature"
 		}
 	}
-	t.Sensors = append(t.Sensors, s)
+	t.Sensors, t.Known = append(t.Sensors, s), true
 }
