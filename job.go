@@ -166,6 +166,13 @@ func (j *job) failGroup(id uint32, err error) {
 	}
 }
 
+// closing reports whether close was called.
+func (j *job) closing() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.closed
+}
+
 // close says goodbye and releases everything.
 func (j *job) close() error {
 	j.mu.Lock()

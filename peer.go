@@ -73,7 +73,8 @@ func (j *job) listen(p *peer) {
 		err := p.link.Recv(j.ctx, &noticeTag, buf[:])
 		if err != nil {
 			var lost *fabric.LostError
-			if j.ctx.Err() == nil && errors.As(err, &lost) {
+			// While we close, a peer that has our goodbye owes us none.
+			if j.ctx.Err() == nil && !j.closing() && errors.As(err, &lost) {
 				j.lose(p.rank, "its connection closed without a goodbye ("+lost.Err.Error()+")", err, true)
 			}
 			return
@@ -155,8 +156,10 @@ func (j *job) tellAll(n *notice) {
 	}
 }
 
-// tellTime bounds how long a peer that does not read can hold up a notice.
-const tellTime = 200 * time.Millisecond
+// tellTime bounds how long a peer that does not read can hold up a notice. A link
+// on which it passes is broken, so it must be longer than a busy machine, with many
+// more ranks than cores, takes to let us run.
+const tellTime = 2 * time.Second
 
 // tell sends a notice. A peer that cannot be told has troubles of its own, which
 // show elsewhere.
