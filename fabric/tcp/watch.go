@@ -18,6 +18,7 @@ type watch struct {
 	busy atomic.Bool     // a call is under way
 
 	mu    sync.Mutex
+	turn  int         // counts registrations
 	fired bool        // interrupt was called
 	off   func() bool // unregisters from ctx
 }
@@ -50,13 +51,17 @@ func (w *watch) register(ctx context.Context) {
 		w.fired = false
 		w.interrupt(false)
 	}
+	w.turn++
 	if w.done == nil {
 		return
 	}
+	turn := w.turn
 	w.off = context.AfterFunc(ctx, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if w.busy.Load() {
+		// A context that ended after its last call may come too late to be
+		// unregistered, and must not end a call of the next one.
+		if w.turn == turn && w.busy.Load() {
 			w.fired = true
 			w.interrupt(true)
 		}
