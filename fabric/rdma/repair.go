@@ -10,8 +10,9 @@ import (
 // errSilent is the cause when an unreliable path stays silent.
 var errSilent = errors.New("no acknowledgement; every repeat was lost or the peer is stuck")
 
-// maxBackoff bounds how far the time between probes grows.
-const maxBackoff = 16
+// The time to the next probe grows by this factor, up to this many times
+// Config.Retry: a peer that is only slow has receives for two.
+const backoffBy, maxBackoff = 4, 64
 
 // repair is the sending side of an unreliable lane: it keeps what was sent until
 // the peer has acknowledged it, and sends it again when it has to.
@@ -93,6 +94,9 @@ func (r *repair) acknowledged(ln *lane, ack uint64, now time.Time) {
 	}
 	r.since, r.alive, r.backoff = now, now, 1
 	r.next = max(r.next, r.acked)
+	if r.acked == ln.next {
+		r.probing = false // nothing is missing, whatever the answer
+	}
 }
 
 // answered notes the answer to a probe. What the peer said with it has been
@@ -165,7 +169,7 @@ func (l *Link) overdue(ln *lane, now time.Time) {
 	if now.Sub(r.since) < time.Duration(r.backoff)*l.f.cfg.Retry {
 		return
 	}
-	r.backoff = min(2*r.backoff, maxBackoff)
+	r.backoff = min(backoffBy*r.backoff, maxBackoff)
 	if waiting {
 		l.ask(ln, now)
 		return
