@@ -3,6 +3,7 @@ package collective
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"thundercollective/fabric"
 )
@@ -21,22 +22,41 @@ type outbox struct {
 	x    *Executor
 	peer int
 
-	mu     sync.Mutex
-	work   sync.Cond // signalled to the goroutine
-	gone   sync.Cond // signalled to those who wait for a message to leave
-	link   fabric.Link
-	poster fabric.Poster // link, if it is one
-	// link, if it is one: then posted messages count as sent, and those not yet
-	// taken are waited for where it matters.
-	backlog fabric.Backlog
+	path atomic.Pointer[path] // nil until the link is open
+
+	mu   sync.Mutex
+	work sync.Cond // signalled to the goroutine
+	gone sync.Cond // signalled to those who wait for a message to leave
 
 	ready  int  // messages of this run that may leave
 	sent   int  // messages of this run whose buffers are free again
 	posted bool // message number sent is with the poster, and wants flushing
 	busy   bool // the goroutine is inside a call
 	lane   int  // that sends on this link in this run
+	// owed: the backlog has not taken all that was posted in this run. Then posted
+	// messages count as sent, and those not taken are waited for where it matters.
+	owed bool
 
-	running, stopping bool
+	// running: there is a goroutine. While there is none, and the link is a
+	// Backlog, the sending lane has the outbox for itself and takes no lock.
+	running  atomic.Bool
+	stopping bool
+}
+
+// A path is an open link with its abilities.
+type path struct {
+	link    fabric.Link
+	poster  fabric.Poster  // link, if it is one
+	backlog fabric.Backlog // link, if it is one
+}
+
+// own returns the path if the caller, who is the sending lane or starts or ends
+// the run, has the outbox for itself; nil otherwise.
+func (b *outbox) own() *path {
+	if p := b.path.Load(); p != nil && p.backlog != nil && !b.running.Load() {
+		return p
+	}
+	return nil
 }
 
 func newOutbox(x *Executor, peer int) *outbox {
@@ -47,33 +67,38 @@ func newOutbox(x *Executor, peer int) *outbox {
 
 // begin prepares for a run.
 func (b *outbox) begin() {
-	b.mu.Lock()
-	b.ready, b.sent = 0, 0
-	b.mu.Unlock()
+	if b.own() == nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+	}
+	b.ready, b.sent, b.owed = 0, 0, false
 }
 
 // post lets the next message leave. tail says that the caller may block: it has
 // nothing left to do but sends to this peer.
 func (b *outbox) post(lane int, buf []byte, tail bool) error {
+	if p := b.own(); p != nil {
+		b.lane = lane
+		done, err := p.backlog.Post(&b.x.tag, buf)
+		b.owed = b.owed || !done
+		b.ready++
+		b.sent++
+		return err
+	}
 	b.mu.Lock()
 	b.lane = lane
-	if b.sent == b.ready && b.link == nil && tail {
+	p := b.path.Load()
+	if b.sent == b.ready && p == nil && tail {
 		b.mu.Unlock()
 		if _, err := b.open(); err != nil {
 			return err
 		}
-		b.mu.Lock()
+		return b.post(lane, buf, tail)
 	}
-	if b.sent == b.ready && b.link != nil {
+	if b.sent == b.ready && p != nil {
 		switch {
-		case b.backlog != nil:
-			_, err := b.backlog.Post(&b.x.tag, buf)
-			b.ready++
-			b.sent++
-			b.mu.Unlock()
-			return err
-		case b.poster != nil && len(buf) <= postBytes:
-			done, err := b.poster.Post(&b.x.tag, buf)
+		case p.poster != nil && len(buf) <= postBytes:
+			done, err := p.poster.Post(&b.x.tag, buf)
 			if err != nil || done {
 				b.ready++
 				b.sent++
@@ -83,9 +108,8 @@ func (b *outbox) post(lane int, buf []byte, tail bool) error {
 			b.posted = true
 		case tail:
 			// The goroutine has nothing to do, so the sending side is ours.
-			link := b.link
 			b.mu.Unlock()
-			err := link.Send(b.x.ctx, &b.x.tag, buf)
+			err := p.link.Send(b.x.ctx, &b.x.tag, buf)
 			b.mu.Lock()
 			b.ready++
 			b.sent++
@@ -94,8 +118,7 @@ func (b *outbox) post(lane int, buf []byte, tail bool) error {
 		}
 	}
 	b.ready++
-	if !b.running {
-		b.running = true
+	if !b.running.Swap(true) {
 		b.x.workers.Add(1)
 		go b.loop()
 	}
@@ -106,30 +129,32 @@ func (b *outbox) post(lane int, buf []byte, tail bool) error {
 
 // wait waits until the first n messages of the run have left, or the run failed.
 func (b *outbox) wait(n int) error {
-	b.mu.Lock()
-	for b.sent < n && !b.x.failed.Load() {
-		b.gone.Wait()
+	if b.own() == nil {
+		b.mu.Lock()
+		for b.sent < n && !b.x.failed.Load() {
+			b.gone.Wait()
+		}
+		b.mu.Unlock()
 	}
-	backlog, left := b.backlog, b.sent-n
-	b.mu.Unlock()
-	if backlog == nil || left < 0 {
+	if !b.owed || b.sent < n {
 		return nil
 	}
-	return backlog.Await(b.x.ctx, left)
+	return b.path.Load().backlog.Await(b.x.ctx, b.sent-n)
 }
 
 // end waits until the outbox has let go of the buffers of the run.
 func (b *outbox) end() {
-	b.mu.Lock()
-	for b.busy || b.posted || b.sent < b.ready && !b.x.failed.Load() {
-		b.gone.Wait()
+	if b.own() == nil {
+		b.mu.Lock()
+		for b.busy || b.posted || b.sent < b.ready && !b.x.failed.Load() {
+			b.gone.Wait()
+		}
+		b.mu.Unlock()
 	}
-	backlog := b.backlog
-	b.mu.Unlock()
-	if backlog == nil {
+	if !b.owed {
 		return
 	}
-	if err := backlog.Await(b.x.ctx, 0); err != nil && !b.x.failed.Load() {
+	if err := b.path.Load().backlog.Await(b.x.ctx, 0); err != nil && !b.x.failed.Load() {
 		b.x.fail(b.x.stepError(b.lane, b.find(b.lane, b.sent-1), err))
 	}
 }
@@ -150,9 +175,14 @@ func (b *outbox) loop() {
 	for {
 		// A message that was posted is borrowed until it is flushed, come what may.
 		for !b.stopping && !b.posted && (b.sent == b.ready || b.x.failed.Load()) {
+			if p := b.path.Load(); p != nil && p.backlog != nil {
+				b.running.Store(false) // it was only needed until the link was open
+				return
+			}
 			b.work.Wait()
 		}
 		if b.stopping {
+			b.running.Store(false)
 			return
 		}
 		n, lane, posted := b.sent, b.lane, b.posted
@@ -174,7 +204,7 @@ func (b *outbox) loop() {
 // transmit sends message n of the run, or sees its sending through.
 func (b *outbox) transmit(n int, posted bool) error {
 	if posted {
-		return b.poster.Flush(b.x.ctx)
+		return b.path.Load().poster.Flush(b.x.ctx)
 	}
 	link, err := b.open()
 	if err != nil {
@@ -192,37 +222,27 @@ func (b *outbox) find(lane, n int) int {
 
 // open returns the link, which it opens first if need be.
 func (b *outbox) open() (fabric.Link, error) {
-	b.mu.Lock()
-	link := b.link
-	b.mu.Unlock()
-	if link != nil {
-		return link, nil
+	if p := b.path.Load(); p != nil {
+		return p.link, nil
 	}
 	link, err := b.x.open(b.peer)
 	if err != nil {
 		return nil, err
 	}
-	b.mu.Lock()
-	if b.link == nil { // the other direction may have asked as well
-		b.link = link
-		b.poster, _ = link.(fabric.Poster)
-		b.backlog, _ = link.(fabric.Backlog)
-	}
-	link = b.link
-	b.mu.Unlock()
+	p := &path{link: link}
+	p.poster, _ = link.(fabric.Poster)
+	p.backlog, _ = link.(fabric.Backlog)
+	b.path.CompareAndSwap(nil, p) // the other direction may have asked as well
 	if b.x.failed.Load() {
 		// The run may have failed before the link was there to be closed.
 		return nil, b.x.err
 	}
-	return link, nil
+	return b.path.Load().link, nil
 }
 
 func (b *outbox) closeLink() {
-	b.mu.Lock()
-	link := b.link
-	b.mu.Unlock()
-	if link != nil {
-		link.Close()
+	if p := b.path.Load(); p != nil {
+		p.link.Close()
 	}
 }
 
