@@ -6,26 +6,48 @@
 #include "_cgo_export.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int forked; /* written once, in a child, before it has threads */
-static _Thread_local char last_error[2048];
+
+/*
+ * The last error of each thread. Not thread-local storage: a library that holds Go
+ * takes all of it from the small reserve for libraries loaded late, where this
+ * would not fit.
+ */
+static pthread_key_t last_error;
+enum { longest_error = 4096 };
 
 static void in_child(void) { forked = 1; }
 
-__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
+__attribute__((constructor)) static void prepare(void) {
+	pthread_key_create(&last_error, free);
+	pthread_atfork(NULL, NULL, in_child);
+}
 
 void thunder_set_error(const char *text, size_t n) {
-	if (n >= sizeof last_error) {
-		n = sizeof last_error - 1;
+	char *mine = pthread_getspecific(last_error);
+	if (mine == NULL) {
+		mine = malloc(longest_error);
+		if (mine == NULL || pthread_setspecific(last_error, mine) != 0) {
+			free(mine);
+			return;
+		}
 	}
-	memcpy(last_error, text, n);
-	last_error[n] = 0;
+	if (n >= longest_error) {
+		n = longest_error - 1;
+	}
+	memcpy(mine, text, n);
+	mine[n] = 0;
 }
 
 void thunder_call_back(thunder_callback f, void *arg, int code, const char *text) { f(arg, code, text); }
 
-const char *thunder_last_error(void) { return last_error; }
+const char *thunder_last_error(void) {
+	const char *mine = pthread_getspecific(last_error);
+	return mine == NULL ? "" : mine;
+}
 
 static int fail(int code, const char *text) {
 	thunder_set_error(text, strlen(text));

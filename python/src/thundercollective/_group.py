@@ -1,0 +1,162 @@
+"""Groups of ranks."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import threading
+from collections.abc import Sequence
+
+from . import _interrupt
+from ._errors import InvalidCallError, ThunderError
+from ._library import KINDS, Options, Request, byref, c_uint64, check, lib
+
+
+class Group:
+    """A group of ranks: all of them (:func:`init`), or some (:meth:`split`)."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self._rank: int = lib.thunder_rank(handle)
+        self._size: int = lib.thunder_size(handle)
+
+    def rank(self) -> int:
+        """This process's place in the group, from 0."""
+        return self._rank
+
+    def size(self) -> int:
+        """The number of ranks."""
+        return self._size
+
+    def fabric(self) -> str:
+        """What carries the messages, such as ``"tcp"``."""
+        name = ctypes.create_string_buffer(64)
+        check(lib.thunder_fabric(self._handle, name, len(name)))
+        return name.value.decode()
+
+    def split(self, color: int, key: int = -1) -> Group | None:
+        """Makes groups: ranks with the same color get one, ordered by key, then by rank.
+
+        All ranks of this group call it. A negative color joins none.
+        """
+        out = c_uint64()
+        check(lib.thunder_split(self._handle, color, self._rank if key < 0 else key, byref(out)))
+        return Group(out.value) if out.value else None
+
+    def error(self) -> ThunderError | None:
+        """Why the group is of no more use; None as long as it works."""
+        try:
+            check(lib.thunder_comm_error(self._handle))
+        except ThunderError as e:
+            return e
+        return None
+
+    def abort(self, reason: str) -> None:
+        """Ends the group at all ranks; what is under way raises AbortedError."""
+        check(lib.thunder_abort(self._handle, reason.encode()))
+
+    def close(self) -> None:
+        """Leaves the group; closing that of :func:`init` closes all."""
+        check(lib.thunder_close(self._handle))
+
+    def __repr__(self) -> str:
+        return f"<thundercollective.Group rank {self._rank} of {self._size}>"
+
+    def run(
+        self,
+        kind: str,
+        *,
+        dtype: int = 0,
+        op: int = 0,
+        root: int = 0,
+        send: tuple[int, int] | None = None,
+        recv: tuple[int, int] | None = None,
+    ) -> None:
+        """Any operation, in terms of memory: (address, bytes). See thunder.h."""
+        r = Request(struct_size=ctypes.sizeof(Request), kind=KINDS[kind], dtype=dtype, op=op, root=root)
+        if send is not None:
+            r.send, r.send_bytes = send
+        if recv is not None:
+            r.recv, r.recv_bytes = recv
+        check(lib.thunder_run(self._handle, r))
+
+
+_lock = threading.Lock()
+_world: Group | None = None
+
+
+def is_available() -> bool:
+    """Whether there is something to communicate with: always."""
+    return True
+
+
+def init(
+    strict: bool = False,
+    backend: str = "any",
+    *,
+    rank: int | None = None,
+    size: int | None = None,
+    addrs: Sequence[str] = (),
+    coordinator: str = "",
+    hostfile: str = "",
+    token: bytes | str = b"",
+    insecure: bool = False,
+    fabric: str = "",
+    algo: str = "",
+    timeout: float = 0,
+    start_timeout: float = 0,
+) -> Group:
+    """Joins the job and returns the group of all ranks; later calls return the same.
+
+    Who this process is comes from the arguments or from the environment that a
+    launcher has set. A process that nobody launched is a group of one; with strict,
+    that is an error. Timeouts are seconds. backend is there for scripts written for
+    MLX and chooses nothing.
+    """
+    global _world
+    with _lock:
+        if _world is None:
+            world = join(
+                rank=rank, size=size, addrs=addrs, coordinator=coordinator, hostfile=hostfile, token=token,
+                insecure=insecure, fabric=fabric, algo=algo, timeout=timeout, start_timeout=start_timeout,
+            )
+            atexit.register(lib.thunder_close, world._handle)
+            _world = world
+        if strict and _world.size() == 1:
+            raise InvalidCallError("thundercollective: this process is alone; start it with thunder launch, or say who it is")
+        return _world
+
+
+def join(
+    *,
+    rank: int | None = None,
+    size: int | None = None,
+    addrs: Sequence[str] = (),
+    coordinator: str = "",
+    hostfile: str = "",
+    token: bytes | str = b"",
+    insecure: bool = False,
+    fabric: str = "",
+    algo: str = "",
+    timeout: float = 0,
+    start_timeout: float = 0,
+) -> Group:
+    """Like :func:`init`, but joins another job each time."""
+    if (rank is None) != (size is None):
+        raise InvalidCallError("thundercollective: rank and size go together")
+    secret = token.encode() if isinstance(token, str) else token
+    options = Options(
+        struct_size=ctypes.sizeof(Options), rank=rank or 0, size=size or 0, addrs=" ".join(addrs).encode(),
+        coordinator=coordinator.encode(), hostfile=hostfile.encode(), token=secret or None, token_len=len(secret),
+        insecure=insecure, fabric=fabric.encode(), algo=algo.encode(), timeout_ms=int(timeout * 1000),
+        start_timeout_ms=int(start_timeout * 1000),
+    )
+    out = c_uint64()
+    check(lib.thunder_init(options, byref(out)))
+    _interrupt.watch()
+    return Group(out.value)
+
+
+def world() -> Group:
+    """The group of :func:`init`, which it calls if nobody has."""
+    return _world or init()

@@ -1,0 +1,68 @@
+"""Starts the ranks of a job on this machine, for the self-test, tests and benchmarks."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+
+
+def run_ranks(
+    args: Sequence[str], n: int, *, env: Mapping[str, str] | None = None, timeout: float = 120, torch: bool = False
+) -> list[subprocess.CompletedProcess[str]]:
+    """Runs ``python *args`` as n ranks and returns what became of each.
+
+    When the time is over, the ranks that are left are killed. With torch, the
+    variables are those of torchrun instead of this package's own.
+    """
+    address = f"127.0.0.1:{_free_port()}"
+    processes = [
+        subprocess.Popen(
+            [sys.executable, *args],
+            env={**_clean(os.environ), **_who(rank, n, address, torch), **(env or {})},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )
+        for rank in range(n)
+    ]
+    deadline = time.monotonic() + timeout
+    results = []
+    for p in processes:
+        try:
+            output, _ = p.communicate(timeout=max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            p.kill()
+            output, _ = p.communicate()
+            output += f"\nkilled: still running after {timeout:.0f} s\n"
+        results.append(subprocess.CompletedProcess(p.args, p.returncode, output))
+    return results
+
+
+_TOKEN = secrets.token_hex(16)
+
+
+def _who(rank: int, n: int, address: str, torch: bool) -> dict[str, str]:
+    host, port = address.rsplit(":", 1)
+    if torch:
+        return {
+            "RANK": str(rank), "WORLD_SIZE": str(n), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(n),
+            "MASTER_ADDR": host, "MASTER_PORT": port,
+        }
+    return {
+        "THUNDER_RANK": str(rank), "THUNDER_WORLD_SIZE": str(n), "THUNDER_COORDINATOR": address, "THUNDER_TOKEN": _TOKEN,
+    }
+
+
+def _clean(env: Mapping[str, str]) -> dict[str, str]:
+    """The environment without the traces of a job around this one."""
+    return {k: v for k, v in env.items() if not k.startswith(("THUNDER_", "MLX_", "OMPI_", "PMI")) or k == "THUNDER_LIBRARY"}
+
+
+def _free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port: int = s.getsockname()[1]
+        return port
