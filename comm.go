@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"thundercollective/collective"
@@ -31,12 +32,17 @@ type Comm struct {
 	seq     uint64 // number of the last collective that entered; under turn.mu
 	splits  uint32 // Split calls so far; under turn.mu
 	planner *collective.Planner
+	planned struct { // last, under turn
+		shape planShape
+		plan  *collective.Plan
+	}
 	exec    *collective.Executor
 	paths   paths // links of collectives
 	current activity
 	past    history
 	pairs   []pair // point-to-point state, by rank in this group
 
+	failed  atomic.Bool // failure is set
 	mu      sync.Mutex
 	failure error
 }
@@ -82,6 +88,9 @@ func (c *Comm) Host(rank int) string { return c.job.host(c.ranks[rank]) }
 
 // Err returns why the group is of no more use; nil as long as it works.
 func (c *Comm) Err() error {
+	if !c.failed.Load() {
+		return nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failure

@@ -17,6 +17,7 @@ func (c *Comm) setFailure(err error) bool {
 		return false
 	}
 	c.failure = err
+	c.failed.Store(true)
 	return true
 }
 

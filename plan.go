@@ -15,6 +15,13 @@ func (c *Comm) plan(r *Request, count int) (*collective.Plan, error) {
 		}
 		return nil, nil
 	}
+	shape := planShape{
+		kind: r.Kind, dtype: r.DType, op: r.Op, algo: r.Algo, root: r.Root,
+		count: count, separate: r.Send != nil, varying: r.Varying,
+	}
+	if shape == c.planned.shape && !r.Varying && r.SendCounts == nil && r.RecvCounts == nil {
+		return c.planned.plan, nil
+	}
 	s := collective.Spec{
 		Kind: r.Kind, Algo: r.Algo, Rank: c.rank, Size: len(c.ranks), Root: r.Root,
 		Count: count, Separate: r.Send != nil,
@@ -40,7 +47,19 @@ func (c *Comm) plan(r *Request, count int) (*collective.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("thunder: %w", err)
 	}
+	c.planned.shape, c.planned.plan = shape, plan
 	return plan, nil
+}
+
+// A planShape is what the plan of a request depends on, but for the counts of
+// v-forms. Programs repeat themselves: the last one is looked at before all others.
+type planShape struct {
+	kind              Kind
+	dtype             DType
+	op                Op
+	algo              Algo
+	root, count       int
+	separate, varying bool
 }
 
 // ownCount completes the counts of a v-form at a rank that knows only its own.
