@@ -34,8 +34,8 @@ type Config struct {
 	// NoCheck leaves out the checks of the results.
 	NoCheck bool
 
-	// Fabric and Streams are what the job was opened with, for the rows. Fabric
-	// is what the Comm says if empty.
+	// Fabric and Streams are what the job was opened with, for the rows. What the
+	// Comm says of its fabric comes first.
 	Fabric  string
 	Streams int
 }

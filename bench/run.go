@@ -53,8 +53,8 @@ func (c Config) newRow(comm *thunder.Comm, s shape) Row {
 		SizeBytes: s.bytes, Count: int64(s.count),
 		DType: c.DType.String(), Op: "none", Root: -1, Streams: c.Streams,
 	}
-	if c.Fabric != "" {
-		r.Fabric = c.Fabric
+	if r.WorldSize == 1 && c.Fabric != "" {
+		r.Fabric = c.Fabric // a rank that is alone has none
 	}
 	if k := c.Mode.kind(); k != 0 && r.WorldSize > 1 {
 		// What auto stands for at this size.

@@ -98,6 +98,7 @@ func (l *localRun) processes(ctx context.Context, emit func(bench.Row), stderr i
 	}
 	defer meeting.close()
 	rows := &rowReader{emit: emit}
+	var end firstEnd
 	err = local.Run(ctx, local.Config{
 		Argv:  append([]string{self}, rankArgs(l.cfg, l.timeout)...),
 		Ranks: l.ranks,
@@ -124,24 +125,49 @@ func (l *localRun) processes(ctx context.Context, emit func(bench.Row), stderr i
 		},
 		Linger:  exitLinger,
 		Started: l.started,
+		Exited:  end.exited,
 	})
 	if rows.err != nil {
 		return rows.err
 	}
-	return advised(err)
+	return end.advise(err)
 }
 
-// advised adds to the end of a rank what to do about it.
-func advised(err error) error {
-	var exit *local.ExitError
-	switch {
-	case !errors.As(err, &exit):
-		return err
-	case exit.Signal == syscall.SIGKILL:
-		return fmt.Errorf("%w; if nobody did that on purpose, memory ran out: use a smaller --max or fewer ranks", err)
-	default:
-		return fmt.Errorf("%w; what it said is above", err)
+// A firstEnd finds the rank to blame. A rank that was killed takes its time to be
+// gone, and others that noticed may be gone before it; so among those that ended
+// by themselves, one that a signal ended comes first.
+type firstEnd struct {
+	when time.Time // of the first failure
+	by   *local.ExitError
+}
+
+func (e *firstEnd) exited(_ int, err *local.ExitError) {
+	if err == nil {
+		return
 	}
+	if e.when.IsZero() {
+		e.when = time.Now()
+	}
+	// Later than that, it is the ranks that do not end by themselves.
+	if e.by == nil && err.Signal != 0 && time.Since(e.when) < exitLinger {
+		e.by = err
+	}
+}
+
+// advise names the rank to blame in place of the one that err names, and says what
+// to do about it.
+func (e *firstEnd) advise(err error) error {
+	var exit *local.ExitError
+	if !errors.As(err, &exit) {
+		return err
+	}
+	if e.by != nil {
+		exit = e.by
+	}
+	if exit.Signal == syscall.SIGKILL {
+		return fmt.Errorf("%w; if nobody did that on purpose, memory ran out: use a smaller --max or fewer ranks", exit)
+	}
+	return fmt.Errorf("%w; what it said is above", exit)
 }
 
 // A meeting is a coordinator of ours on loopback.
