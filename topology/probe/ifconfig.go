@@ -43,7 +43,7 @@ func ParseIfconfig(b []byte) ([]Interface, error) {
 // ifconfigHead reads "en5: flags=8863<UP,BROADCAST,...> mtu 1500".
 func ifconfigHead(line string) (Interface, bool) {
 	name, rest, ok := strings.Cut(line, ": ")
-	if !ok || strings.ContainsAny(name, " \t") {
+	if !ok || name == "" || strings.ContainsAny(name, " \t") {
 		return Interface{}, false
 	}
 	itf := Interface{Name: name}

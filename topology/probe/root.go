@@ -115,7 +115,7 @@ func newTree(st store, top string) *tree {
 		}
 	}
 	for _, line := range t.lines("DIRS") {
-		if dir, names, ok := strings.Cut(line, ":"); ok {
+		if dir, names, ok := strings.Cut(line, ": "); ok { // PCI addresses have colons too
 			t.dirs[dir] = strings.Fields(names)
 		}
 	}
