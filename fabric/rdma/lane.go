@@ -41,8 +41,9 @@ type lane struct {
 	ackNow   bool   // the peer waits to hear of expect
 
 	// Sending.
-	tx     []byte // window slots, those of control messages, one for probes
-	sq     int    // entries of the send queue that are free
+	tx     []byte
+	slots  int // of tx; see txSlots
+	sq     int // entries of the send queue that are free
 	flight ring[flight]
 	free   []int // tx slots
 	next   uint64
@@ -148,10 +149,9 @@ func (l *Link) sent(ln *lane) {
 
 // landed takes back the slot of a request that is over.
 func (l *Link) landed(ln *lane, f flight) {
-	control := f.slot - ln.shape.window
 	switch {
 	case f.slot < 0:
-	case control >= 0 && control < controlSlots:
+	case f.slot >= ln.shape.window && f.slot < ln.slots-1:
 		l.controlFree = append(l.controlFree, f.slot)
 	case l.rc:
 		ln.free = append(ln.free, f.slot)

@@ -41,8 +41,14 @@ func (p *plan) queueSizes(id int) (shape laneShape, recv, send int) {
 	return shape, recv, send
 }
 
-// txSlots is the number of a lane's slots for sending.
-func txSlots(s laneShape) int { return s.window + controlSlots + 1 }
+// txSlots is the number of a lane's slots for sending: the last is for probes, and
+// on the small lane those before it are for control messages.
+func txSlots(id int, s laneShape) int {
+	if id == 0 {
+		return s.window + controlSlots + 1
+	}
+	return s.window + 1
+}
 
 // stride is the distance of slots in memory.
 func (p *plan) stride(s laneShape) int {
@@ -62,7 +68,7 @@ func (l *Link) openRail(i int, dev *device) (err error) {
 	bytes, entries := 0, 0
 	for _, id := range ids {
 		shape, recv, send := p.queueSizes(id)
-		bytes += p.stride(shape) * (shape.window + shape.spare + txSlots(shape))
+		bytes += p.stride(shape) * (shape.window + shape.spare + txSlots(id, shape))
 		entries += recv + send
 	}
 	const page = 16 << 10
@@ -97,7 +103,8 @@ func (l *Link) openLane(id int, r *rail, mem []byte) ([]byte, error) {
 	ln := &lane{id: id, rail: r, shape: shape, stride: l.plan.stride(shape), sq: send, limit: uint64(shape.window)}
 	n := ln.stride * (shape.window + shape.spare)
 	ln.rx, mem = mem[:n], mem[n:]
-	n = ln.stride * txSlots(shape)
+	ln.slots = txSlots(id, shape)
+	n = ln.stride * ln.slots
 	ln.tx, mem = mem[:n], mem[n:]
 	for slot := range shape.window {
 		ln.free = append(ln.free, slot)

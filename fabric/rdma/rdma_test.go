@@ -3,6 +3,7 @@ package rdma_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,11 +34,15 @@ func newJob(t testing.TB, n int, opt rdmatest.Options, cfg rdma.Config) *job {
 		// its timers has missed something.
 		cfg.Retry, cfg.GiveUp = time.Minute, time.Hour
 	}
-	opt.Devices = 3
+	if cfg.Devices == nil {
+		opt.Devices = 3
+	}
 	j := &job{net: rdmatest.NewNetwork(opt), boots: boots}
 	for r := range n {
 		cfg.Host = j.net.Host(r)
-		cfg.Devices = cables(r, n)
+		if opt.Devices == 3 {
+			cfg.Devices = cables(r, n)
+		}
 		f, err := rdma.New(context.Background(), boots[r], cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -77,6 +82,22 @@ func (j *job) check(t testing.TB, noisy bool) {
 	if faults := j.net.Faults(); len(faults) > 0 && !noisy {
 		t.Errorf("the devices were mistreated: %q", faults)
 	}
+}
+
+// join opens the link between two ranks from both ends.
+func (j *job) join(t testing.TB, a, b int, ch fabric.Channel) (la, lb fabric.Link) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var wg sync.WaitGroup
+	var ea, eb error
+	wg.Go(func() { la, ea = j.fabrics[a].Link(ctx, b, ch) })
+	wg.Go(func() { lb, eb = j.fabrics[b].Link(ctx, a, ch) })
+	wg.Wait()
+	if ea != nil || eb != nil {
+		t.Fatalf("links: %v, %v", ea, eb)
+	}
+	return la, lb
 }
 
 // kill ends a rank as a crash would.

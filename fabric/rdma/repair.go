@@ -67,7 +67,7 @@ func (r *repair) keep(seq uint64, slot, size int, now time.Time) {
 
 // landed notes that the device is done with a slot.
 func (r *repair) landed(ln *lane, slot int) {
-	if slot == ln.shape.window+controlSlots {
+	if slot == ln.slots-1 {
 		r.posted--
 		return
 	}
@@ -119,7 +119,7 @@ func (l *Link) ask(ln *lane, now time.Time) {
 	}
 	r.probing, r.posted = true, 1
 	r.probe++
-	slot := ln.shape.window + controlSlots
+	slot := ln.slots - 1
 	b := ln.txSlot(slot)
 	h := header{kind: kindProbe, seq: r.probe}
 	h.put(b)

@@ -13,7 +13,7 @@ import (
 type Options struct {
 	hca.Limits
 	// Devices is the number of devices of each host, named emu0, emu1 and so
-	// on; 1 if 0. Devices of the same number are joined to each other only.
+	// on; 1 if 0, none if negative. Devices of the same number are joined to each other only.
 	Devices int
 	// NoEvents makes completion queues ones that can only be polled.
 	NoEvents bool
@@ -92,8 +92,11 @@ type address struct {
 
 // NewNetwork returns a network without hosts.
 func NewNetwork(o Options) *Network {
-	if o.Devices == 0 {
+	switch {
+	case o.Devices == 0:
 		o.Devices = 1
+	case o.Devices < 0:
+		o.Devices = 0
 	}
 	return &Network{opt: o, hosts: map[int]*Host{}, qps: map[address]*qp{}, qpn: 16, live: map[string]int{}}
 }

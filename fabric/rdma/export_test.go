@@ -1,0 +1,25 @@
+package rdma
+
+import "thundercollective/fabric"
+
+// Stats are what a link counts about itself.
+type Stats struct {
+	Copied           uint64 // payload bytes, at this end
+	Repeats, Damaged uint64 // messages, on unreliable devices
+}
+
+// StatsOf reads them.
+func StatsOf(l fabric.Link) Stats {
+	r := l.(*Link)
+	return Stats{r.copied.Load(), r.repeats.Load(), r.damaged.Load()}
+}
+
+// Advertised reports whether the peer has said where the next message may be
+// written.
+func Advertised(l fabric.Link) bool {
+	r := l.(*Link)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.poll(nil)
+	return r.toPeer.hasAdvert && r.toPeer.advert.msg == r.toPeer.msg
+}
