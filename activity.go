@@ -12,9 +12,9 @@ type activity struct {
 	mu       sync.Mutex
 	active   bool
 	call     call
-	since    time.Time
-	deadline time.Time
-	asked    time.Time // when the peers were last asked where they are
+	since    time.Duration // on the clock of clockStart
+	deadline time.Duration
+	asked    time.Duration // when the peers were last asked where they are
 	done     <-chan struct{}
 
 	// The caller's context registered with, by its Done channel; the same
@@ -23,14 +23,18 @@ type activity struct {
 	off     func() bool
 }
 
+// clockStart is where activities count from: reading the time since then takes half
+// as long as reading the time of day.
+var clockStart = time.Now()
+
 // begin notes that an operation runs under the caller's ctx.
 func (t *activity) begin(c *Comm, ctx context.Context, a call) {
-	now := time.Now()
+	now := time.Since(clockStart)
 	done := ctx.Done()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.active, t.call, t.since, t.asked, t.done = true, a, now, now, done
-	t.deadline = now.Add(c.job.timeout)
+	t.deadline = now + c.job.timeout
 	if done == nil || done == t.watched {
 		return
 	}
@@ -56,14 +60,14 @@ func (t *activity) end() {
 func (t *activity) under(done <-chan struct{}) (call, time.Time, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.call, t.since, t.active && t.done == done
+	return t.call, clockStart.Add(t.since), t.active && t.done == done
 }
 
 // overdue returns the operation if its deadline has passed.
 func (t *activity) overdue(now time.Time) (call, time.Time, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.call, t.since, t.active && now.After(t.deadline)
+	return t.call, clockStart.Add(t.since), t.active && now.Sub(clockStart) > t.deadline
 }
 
 // stalled returns the operation if it is time to ask the peers about it: it has
@@ -71,10 +75,11 @@ func (t *activity) overdue(now time.Time) (call, time.Time, bool) {
 func (t *activity) stalled(now time.Time, every time.Duration) (call, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.active || now.Sub(t.asked) < every {
+	at := now.Sub(clockStart)
+	if !t.active || at-t.asked < every {
 		return call{}, false
 	}
-	t.asked = now
+	t.asked = at
 	return t.call, true
 }
 

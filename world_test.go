@@ -20,6 +20,7 @@ const testLimit = 30 * time.Second
 var fabrics = map[string]func(testing.TB, int, thunder.Options) []*thunder.Comm{
 	"mem": memRanks,
 	"tcp": tcpRanks,
+	"shm": shmRanks,
 }
 
 // memRanks returns n ranks over the mem fabric, which the test closes.
@@ -36,11 +37,25 @@ func memRanks(t testing.TB, n int, o thunder.Options) []*thunder.Comm {
 // tcpRanks returns n ranks over sockets on loopback, which meet at a coordinator.
 func tcpRanks(t testing.TB, n int, o thunder.Options) []*thunder.Comm {
 	t.Helper()
+	return initRanks(t, n, o, "tcp")
+}
+
+// shmRanks returns n ranks that share memory, as processes of one machine would.
+func shmRanks(t testing.TB, n int, o thunder.Options) []*thunder.Comm {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("shared memory needs Linux")
+	}
+	return initRanks(t, n, o, "shm")
+}
+
+func initRanks(t testing.TB, n int, o thunder.Options, fabric string) []*thunder.Comm {
+	t.Helper()
 	coordinator(t, n)
 	comms := make([]*thunder.Comm, n)
 	each(t, n, func(r int) error {
 		o := o
-		o.Rank, o.Size, o.Fabric = r, n, "tcp"
+		o.Rank, o.Size, o.Fabric = r, n, fabric
 		if o.Streams == 0 {
 			o.Streams = 2
 		}
