@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"thundercollective/bench"
 	"thundercollective/plot"
@@ -53,22 +54,28 @@ func image(draw func(io.Writer) error) (template.URL, error) {
 	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil
 }
 
-// charts draws bandwidth and latency over message size, a line a cable.
+// charts draws bandwidth and latency over message size, a chart a cable and a
+// line a tool.
 func (r *Report) charts() []*plot.Chart {
+	var out []*plot.Chart
+	for i := range r.Graph.Cables {
+		if c := r.chart(i); c != nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (r *Report) chart(cable int) *plot.Chart {
 	size := plot.Axis{Label: "message size", Base: 2, Format: bench.FormatSize}
-	rate := plot.Panel{Title: "Bandwidth, GB/s one way", X: size, Y: plot.Axis{Label: "GB/s"}}
-	lat := plot.Panel{Title: "Time one way, median", X: size, Y: plot.Axis{Label: "µs", Base: 10}}
+	rate := plot.Panel{Title: "GB/s one way", X: size, Y: plot.Axis{}}
+	lat := plot.Panel{Title: "µs one way, median", X: size, Y: plot.Axis{Base: 10}}
 	for i := range r.Measurements {
 		m := &r.Measurements[i]
-		if len(m.Rows) < 2 {
+		if m.Cable != cable || len(m.Rows) < 2 {
 			continue
 		}
-		c := &r.Graph.Cables[m.Cable]
-		name := fmt.Sprintf("%s %s–%s", transportName(m), c.A.Host, c.B.Host)
-		if c.A.Port > 0 && len(r.Graph.Between(c.A.Machine, c.B.Machine)) > 1 {
-			name += fmt.Sprintf(" (%d–%d)", c.A.Port, c.B.Port)
-		}
-		s, l := plot.Series{Name: name}, plot.Series{Name: name}
+		s, l := plot.Series{Name: transportName(m)}, plot.Series{Name: transportName(m)}
 		for _, row := range m.Rows {
 			s.X, s.Y = append(s.X, float64(row.Size)), append(s.Y, row.GBs)
 			if row.P50us > 0 {
@@ -83,11 +90,12 @@ func (r *Report) charts() []*plot.Chart {
 	if len(rate.Series) == 0 {
 		return nil
 	}
-	c := &plot.Chart{Title: "Measured over the cables", Subtitle: "ping-pong, one rank at either end", Panels: []plot.Panel{rate}}
+	c := &r.Graph.Cables[cable]
+	out := &plot.Chart{Title: c.String(), Subtitle: strings.TrimSpace(c.Speed() + " " + c.Label() + ", ping-pong"), Panels: []plot.Panel{rate}}
 	if len(lat.Series) > 0 {
-		c.Panels = append(c.Panels, lat)
+		out.Panels = append(out.Panels, lat)
 	}
-	return []*plot.Chart{c}
+	return out
 }
 
 func transportName(m *Measurement) string {

@@ -73,7 +73,7 @@ func TestHTMLStandsAlone(t *testing.T) {
 			t.Errorf("%q is in the page", bad)
 		}
 	}
-	if strings.Count(page, "data:image/svg") != 2 {
+	if strings.Count(page, "data:image/svg") != 3 {
 		t.Errorf("%d pictures", strings.Count(page, "data:image/svg"))
 	}
 }
