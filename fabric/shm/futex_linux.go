@@ -22,3 +22,6 @@ func futexWait(word *atomic.Uint32, old uint32) {
 func futexWake(word *atomic.Uint32) {
 	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWakeOp, math.MaxInt32, 0, 0, 0)
 }
+
+// yield lets another thread run on this processor if one wants to.
+func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -7,3 +7,4 @@ import "sync/atomic"
 // There are no segments on this system, hence nothing to wait for.
 func futexWait(*atomic.Uint32, uint32) {}
 func futexWake(*atomic.Uint32)         {}
+func yield()                           {}

@@ -12,6 +12,7 @@ import (
 type hub struct {
 	bell    *bell // ours
 	spin    time.Duration
+	start   time.Time    // of the clock that spin is measured by
 	backlog atomic.Int32 // links with posted messages that are not yet taken
 
 	links atomic.Pointer[[]*link] // replaced, never changed
@@ -78,31 +79,39 @@ func (h *hub) push() bool {
 // A condition is what a call waits for. It is polled by one goroutine.
 type condition interface{ met() bool }
 
-// pollsPerLook is how often a condition is polled between looks at the clock and
-// at what else could end the wait.
-const pollsPerLook = 64
+const (
+	// pollsPerLook is how often a condition is polled between looks at the clock
+	// and at what else could end the wait.
+	pollsPerLook = 64
+	// eagerLooks is how many looks go by before the processor is offered to others
+	// between them: about a microsecond, the time that a peer on another core needs
+	// to answer. When it takes longer, the peer may be waiting for this very core.
+	eagerLooks = 16
+)
 
 // wait returns nil when c is met, and why it never will be otherwise. It polls for
 // a while, then sleeps.
 func (h *hub) wait(ctx context.Context, l *link, c condition) error {
-	if h.spin > 0 {
-		var until time.Time
-		for {
-			for range pollsPerLook {
-				if c.met() {
-					return nil
-				}
+	var until time.Duration
+	for looks := 0; h.spin > 0; looks++ {
+		for range pollsPerLook {
+			if c.met() {
+				return nil
 			}
-			moved := h.push()
-			if err := l.hopeless(ctx, c); err != nil {
-				return err
-			}
-			now := time.Now()
-			if until.IsZero() || moved {
-				until = now.Add(h.spin)
-			} else if now.After(until) {
-				break
-			}
+		}
+		moved := h.push()
+		if looks < eagerLooks {
+			continue
+		}
+		if err := l.hopeless(ctx, c); err != nil {
+			return err
+		}
+		yield()
+		now := time.Since(h.start)
+		if looks == eagerLooks || moved {
+			until = now + h.spin
+		} else if now > until {
+			break
 		}
 	}
 	return h.sleep(ctx, l, c)

@@ -15,7 +15,7 @@ type stream struct {
 	raw  syscall.RawConn
 	in   half
 	out  half
-	spin spinner
+	spin time.Duration // how long a short message is polled for; see read
 	// stage is where RecvFunc's pieces are read to; made on first use.
 	stage []byte
 }
@@ -33,7 +33,8 @@ type half struct {
 	total   int // bytes wanted by the call
 	n       int // bytes moved by it
 	err     error
-	block   bool // park when the socket is not ready
+	block   bool          // park when the socket is not ready
+	spin    time.Duration // how long to poll before
 	stopped atomic.Bool
 	try     func(fd uintptr) bool
 }
@@ -43,20 +44,23 @@ func newStream(c *net.TCPConn, spin time.Duration) (*stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stream{conn: c, raw: raw, spin: spinner{max: spin, budget: spin}}
+	s := &stream{conn: c, raw: raw, spin: spin}
 	s.in.try, s.out.try = s.tryRead, s.tryWrite
 	return s, nil
 }
 
+// spinLength is the longest message that is worth polling for. While longer ones
+// move, there is work for every processor.
+const spinLength = 64 << 10
+
 // read fills a then b as far as the socket has something, at least one byte,
-// waiting for that.
-func (s *stream) read(a, b []byte) (int, error) {
+// waiting for that: polling first if spin is not 0, then parked.
+func (s *stream) read(a, b []byte, spin time.Duration) (int, error) {
 	h := &s.in
-	h.total = h.vec.set(a, b)
+	h.total, h.spin = h.vec.set(a, b), spin
 	if h.total == 0 {
 		return 0, nil
 	}
-	s.spin.next()
 	err := s.raw.Read(h.try)
 	if err == nil {
 		err = h.err
@@ -70,6 +74,10 @@ func (s *stream) read(a, b []byte) (int, error) {
 	return h.n, nil
 }
 
+// eagerSpin is how long a reader polls before it offers the processor to others
+// between polls: the peer may be waiting for this very one.
+const eagerSpin = 2 * time.Microsecond
+
 // tryRead is called by the runtime's poller, at once and whenever the socket may
 // have become readable.
 func (s *stream) tryRead(fd uintptr) bool {
@@ -78,19 +86,20 @@ func (s *stream) tryRead(fd uintptr) bool {
 	for {
 		h.n, h.err = h.vec.readv(fd, h.total)
 		if h.err != syscall.EAGAIN {
-			if !since.IsZero() {
-				s.spin.won()
-			}
 			return true
 		}
-		switch {
-		case s.spin.budget == 0 || h.stopped.Load():
+		if h.spin == 0 || h.stopped.Load() {
 			return false
-		case since.IsZero():
+		}
+		if since.IsZero() {
 			since = time.Now()
-		case time.Since(since) > s.spin.budget:
-			s.spin.lost()
+			continue
+		}
+		switch spent := time.Since(since); {
+		case spent > h.spin:
 			return false
+		case spent > eagerSpin:
+			yield()
 		}
 	}
 }
@@ -135,7 +144,7 @@ func (s *stream) writeAll(a, b []byte) error {
 // readAll fills both buffers.
 func (s *stream) readAll(a, b []byte) error {
 	for len(a)+len(b) > 0 {
-		n, err := s.read(a, b)
+		n, err := s.read(a, b, 0)
 		if err != nil {
 			return err
 		}

@@ -54,3 +54,6 @@ func (v *vector) call(trap, fd uintptr, total int) (int, error) {
 		}
 	}
 }
+
+// yield lets another thread run on this processor if one wants to.
+func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

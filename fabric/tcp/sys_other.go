@@ -3,6 +3,8 @@
 package tcp
 
 import (
+	"runtime"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -31,3 +33,6 @@ func retry(call func(int, [][]byte) (int, error), fd uintptr, bufs [][]byte) (in
 		}
 	}
 }
+
+// yield lets another goroutine run on this processor if one wants to.
+func yield() { runtime.Gosched() }
