@@ -244,6 +244,9 @@ func (f *setupFlags) everywhere(ctx context.Context, out io.Writer, plans []setu
 	for i := range plans {
 		p := &plans[i]
 		args := []string{"setup", verb, "--persist", f.persist}
+		if f.state != setup.DefaultStateDir(runtime.GOOS) {
+			args = append(args, "--state", f.state)
+		}
 		var input bytes.Buffer
 		if verb == "--apply" {
 			if len(p.Ports) == 0 {
