@@ -1,0 +1,112 @@
+"""Compiles the backend for the PyTorch that is installed, once.
+
+PyTorch's C++ interface differs between its versions, so the package cannot bring the
+compiled backend along. The result is kept in the user's cache under a name that
+changes with everything it depends on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+from types import ModuleType
+
+import torch
+from torch.utils import cpp_extension
+
+_HERE = Path(__file__).parent
+_SOURCES = ("operation.cpp", "memory.cpp", "backend.cpp", "module.cpp")
+
+
+def load() -> ModuleType:
+    """The compiled backend as a module."""
+    name = "thunder_backend"
+    path = _cache() / _key() / (name + str(sysconfig.get_config_var("EXT_SUFFIX")))
+    if not path.exists():
+        _compile(name, path)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "thundercollective" / "torch"
+
+
+def _headers() -> Path:
+    """Where thunder.h is: in the installed package, or in the checkout."""
+    installed = _HERE.parent / "include"
+    return installed if installed.is_dir() else _HERE.parents[3] / "bindings" / "c"
+
+
+def _key() -> str:
+    digest = hashlib.sha256()
+    for part in (torch.__version__, torch.__file__, sys.version, _compiler()):
+        digest.update(part.encode() + b"\0")
+    for file in sorted([*_HERE.glob("*.[ch]pp"), _headers() / "thunder.h"]):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:20]
+
+
+def _compiler() -> str:
+    return os.environ.get("CXX") or "c++"
+
+
+def _compile(name: str, path: Path) -> None:
+    """Compiles into a directory of its own and renames it: several ranks may do so at once."""
+    if shutil.which(_compiler()) is None:
+        raise ImportError(f"thundercollective: the PyTorch backend has to be compiled once, and there is no C++ compiler ({_compiler()})")
+    path.parent.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent.parent) as scratch:
+        objects = [_start(source, Path(scratch), name) for source in _SOURCES]
+        for source, process in zip(_SOURCES, objects):
+            _finish(process, source)
+        built = Path(scratch) / "built"
+        built.mkdir()
+        _finish(_link(Path(scratch), built / path.name), path.name)
+        try:
+            built.rename(path.parent)
+        except OSError:
+            if not path.exists():  # else another process was quicker
+                raise
+
+
+def _start(source: str, scratch: Path, name: str) -> subprocess.Popen[str]:
+    includes = [*cpp_extension.include_paths(), sysconfig.get_paths()["include"], str(_headers())]
+    return _run(
+        [
+            *_compiler().split(), "-std=c++20", "-O1", "-fPIC", "-fvisibility=hidden", "-w", f"-DTHUNDER_MODULE={name}",
+            f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}",
+            *(f"-isystem{i}" for i in includes), "-c", str(_HERE / source), "-o", str(scratch / (source + ".o")),
+        ]
+    )
+
+
+def _link(scratch: Path, out: Path) -> subprocess.Popen[str]:
+    undefined = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
+    return _run(
+        [
+            *_compiler().split(), "-shared", *undefined, *(str(scratch / (s + ".o")) for s in _SOURCES),
+            *(f"-L{p}" for p in cpp_extension.library_paths()), "-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python", "-o", str(out),
+        ]
+    )
+
+
+def _run(command: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def _finish(process: subprocess.Popen[str], what: str) -> None:
+    output, _ = process.communicate()
+    if process.returncode:
+        raise ImportError(f"thundercollective: the PyTorch backend does not compile for PyTorch {torch.__version__} ({what}):\n{output[-4000:]}")

@@ -1,0 +1,71 @@
+"""Makes process groups of the backend."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import secrets
+import socket
+import weakref
+from datetime import timedelta
+from typing import Any
+
+import torch.distributed as dist
+
+from .._group import join
+from .._library import path
+
+_KEY = "thunder"
+_LONGEST_START = timedelta(minutes=5)
+
+
+def register() -> None:
+    """Tells torch.distributed of the backend; doing so again is harmless."""
+    if "THUNDER" not in dist.Backend._plugins:
+        dist.Backend.register_backend("thunder", _create, extended_api=True, devices=["cpu"])
+
+
+def _create(group: Any, options: Any) -> Any:
+    """Joins the ranks of a process group and returns its backend."""
+    from ._build import load
+
+    native = load()
+    rank, size, timeout = group.group_rank, group.group_size, _timeout(group, options)
+    if rank == 0:
+        address = _own_address()
+        token = secrets.token_hex(32)
+        group.store.set(_KEY, f"{address} {token}")
+    else:
+        address, token = group.store.get(_KEY).decode().split()
+    joined = join(
+        rank=rank, size=size, coordinator=address, token=token, timeout=timeout.total_seconds(),
+        start_timeout=min(timeout, _LONGEST_START).total_seconds(),
+    )
+    backend = native.create(str(path()), joined._handle, timeout)
+    # A rank that ends without destroy_process_group still says goodbye.
+    atexit.register(_shut, weakref.ref(backend))
+    return backend
+
+
+def _shut(ref: weakref.ref[Any]) -> None:
+    if (backend := ref()) is not None:
+        backend.shutdown()
+
+
+def _timeout(group: Any, options: Any) -> timedelta:
+    timeout = getattr(options, "_timeout", None) or group.timeout
+    return timeout if isinstance(timeout, timedelta) else timedelta(seconds=timeout)
+
+
+def _own_address() -> str:
+    """An address of this machine that the others reach, with a port nobody uses: the
+    one that this machine itself would use to reach the master."""
+    master = os.environ.get("MASTER_ADDR") or "127.0.0.1"
+    family, _, _, _, target = socket.getaddrinfo(master, int(os.environ.get("MASTER_PORT") or 1), type=socket.SOCK_DGRAM)[0]
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.connect(target)
+        host: str = probe.getsockname()[0]
+    with socket.socket(family) as free:
+        free.bind((host, 0))
+        port: int = free.getsockname()[1]
+    return f"[{host}]:{port}" if family == socket.AF_INET6 else f"{host}:{port}"
