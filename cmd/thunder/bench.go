@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -132,6 +133,12 @@ func (f *benchFlags) run(cmd *cobra.Command, mode string) error {
 		f.work.fabric = "tcp"
 	}
 	cfg.Fabric = f.work.fabric
+	if f.plot != "" {
+		// Rather now than after the work.
+		if dir := filepath.Dir(f.plot); !isDir(dir) {
+			return usagef("--plot: there is no directory %s for the picture", dir)
+		}
+	}
 	flag := f.join.given(fs)
 	switch {
 	case fs.Changed("ranks") && flag != "":
@@ -143,6 +150,11 @@ func (f *benchFlags) run(cmd *cobra.Command, mode string) error {
 	default:
 		return f.local(cmd, cfg, defaultRanks)
 	}
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // ledByOthers reports whether the environment makes this process a rank of a
@@ -193,7 +205,7 @@ func (r *report) watch(ctx context.Context, out, status io.Writer, run func(cont
 
 // joined is one rank of a job; rank 0 reports.
 func (f *benchFlags) joined(cmd *cobra.Command, cfg bench.Config) error {
-	comm, err := f.join.open(cmd.Context(), &f.work)
+	comm, err := f.join.open(cmd.Context(), &f.work, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -207,6 +219,9 @@ func (f *benchFlags) joined(cmd *cobra.Command, cfg bench.Config) error {
 	if comm.Rank() == 0 {
 		r := &report{cfg: cfg, ranks: comm.Size(), where: whereabouts(comm), json: f.json, plot: f.plot}
 		return r.watch(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), run)
+	}
+	if status := cmd.ErrOrStderr(); isTerminal(status) {
+		fmt.Fprintf(status, "rank %d of %d; rank 0 prints the results\n", comm.Rank(), comm.Size())
 	}
 	var rows []bench.Row
 	if err := bench.Run(cmd.Context(), comm, cfg, func(row bench.Row) { rows = append(rows, row) }); err != nil {

@@ -37,7 +37,7 @@ func (f *firstFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	comm, err := f.join.open(cmd.Context(), &f.work)
+	comm, err := f.join.open(cmd.Context(), &f.work, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"time"
 
@@ -87,13 +88,17 @@ func (f *joinFlags) options(work *workFlags) (thunder.Options, error) {
 	return o, nil
 }
 
-// open makes this process a rank of its job.
-func (f *joinFlags) open(ctx context.Context, work *workFlags) (*thunder.Comm, error) {
+// open makes this process a rank of its job. While it waits for the others it says
+// so on status.
+func (f *joinFlags) open(ctx context.Context, work *workFlags, status io.Writer) (*thunder.Comm, error) {
 	o, err := f.options(work)
 	if err != nil {
 		return nil, err
 	}
+	line := newProgress(status)
+	line.set("waiting for the other ranks")
 	comm, err := thunder.Init(ctx, o)
+	line.close()
 	var config *rendezvous.ConfigError
 	var addr *rendezvous.AddrError
 	var file *rendezvous.HostfileError
