@@ -37,7 +37,8 @@ type Comm struct {
 		plan  *collective.Plan
 	}
 	exec    *collective.Executor
-	paths   paths // links of collectives
+	commons commons // under turn
+	paths   paths   // links of collectives
 	current activity
 	past    history
 	pairs   []pair // point-to-point state, by rank in this group
@@ -212,7 +213,7 @@ func (c *Comm) run(ctx context.Context, r *Request, a call, wait <-chan struct{}
 		return c.giveUp(ctx, a)
 	}
 	c.current.begin(c, ctx, a)
-	err = c.exec.Run(c.ctx, plan, &tag, r.Recv, r.Send)
+	err = c.execute(c.ctx, r, plan, &tag)
 	c.current.end()
 	if err != nil {
 		return c.explain(err, a)

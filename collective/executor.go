@@ -40,6 +40,10 @@ type Executor struct {
 	workers    sync.WaitGroup // goroutines of outboxes and lanes
 	busyLanes  sync.WaitGroup
 
+	// The buffers of all ranks and their names; see RunCommons.
+	common  [][]byte
+	handles []fabric.Handle
+
 	mu     sync.Mutex // held during Run and Close
 	closed bool
 
@@ -86,6 +90,14 @@ func NewExecutor(rank, size int, peers Peers) *Executor {
 func (x *Executor) Run(ctx context.Context, plan *Plan, tag *fabric.Tag, main, input []byte) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if err := x.admit(ctx, plan, main, input); err != nil {
+		return err
+	}
+	return x.execute(ctx, plan, tag, main, input)
+}
+
+// admit says why a run cannot begin.
+func (x *Executor) admit(ctx context.Context, plan *Plan, main, input []byte) error {
 	switch {
 	case x.closed:
 		return ErrExecutorClosed
@@ -98,6 +110,11 @@ func (x *Executor) Run(ctx context.Context, plan *Plan, tag *fabric.Tag, main, i
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
+	return nil
+}
+
+// execute runs a plan that was admitted.
+func (x *Executor) execute(ctx context.Context, plan *Plan, tag *fabric.Tag, main, input []byte) error {
 	if len(x.scratch) < plan.scratch {
 		x.scratch = make([]byte, plan.scratch)
 	}
@@ -109,12 +126,18 @@ func (x *Executor) Run(ctx context.Context, plan *Plan, tag *fabric.Tag, main, i
 	for _, p := range plan.peers {
 		x.boxes[p].end()
 	}
+	x.release()
+	return x.err
+}
+
+// release lets go of what belongs to a run.
+func (x *Executor) release() {
 	x.ctx, x.plan, x.main, x.input = nil, nil, nil, nil
+	clear(x.common)
 	if x.stopOpening != nil {
 		x.stopOpening(nil)
 		x.opening, x.stopOpening = nil, nil
 	}
-	return x.err
 }
 
 // perform runs the lanes: the first here, the others on goroutines of their own.
