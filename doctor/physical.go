@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"thundercollective/topology"
@@ -21,6 +22,7 @@ func (x *examiner) machinePhysical(m *probe.Machine) {
 	for i := range m.PCI {
 		x.pcieLink(&m.PCI[i])
 	}
+	x.kernel(m)
 	x.thunderboltNet(m)
 	x.heat(m)
 	if s := m.Power.SleepMinutes; s != nil {
@@ -92,7 +94,39 @@ func (x *examiner) authorised(m *probe.Machine, n *probe.Node) {
 			c.Fix = fmt.Sprintf("install bolt and run: sudo boltctl enroll --policy auto %s (once only: echo 1 | sudo tee /sys/bus/thunderbolt/devices/*-%s/authorized)", uuid, n.Route)
 		}
 	}
+	if b := boltDevice(m, n.UUID); c.Status == Pass && b != nil && b.Type != "host" && b.Policy == "" && guarded(m) {
+		c.Status, c.Cause = Warn, "it is allowed until it is unplugged; bolt has not stored it, so it will have to be allowed again"
+		c.Fix = "sudo boltctl enroll --policy auto " + strings.ToLower(n.UUID)
+	}
 	x.add(c)
+}
+
+func boltDevice(m *probe.Machine, uuid string) *probe.BoltDevice {
+	for i := range m.Bolt {
+		if m.Bolt[i].UUID == uuid {
+			return &m.Bolt[i]
+		}
+	}
+	return nil
+}
+
+// guarded reports whether somebody has to allow devices on this machine.
+func guarded(m *probe.Machine) bool {
+	return slices.ContainsFunc(m.Thunderbolt.Domains, func(d probe.Domain) bool { return d.Security == "user" || d.Security == "secure" })
+}
+
+// kernel notes which of the modules that transports need are loaded, where there
+// is something for them to drive.
+func (x *examiner) kernel(m *probe.Machine) {
+	if m.OS.Kind != "linux" || m.Thunderbolt.Controllers == 0 && len(m.RDMA.Devices) == 0 {
+		return
+	}
+	modules := "none of the modules for Thunderbolt or RDMA"
+	if len(m.Modules) > 0 {
+		modules = strings.Join(m.Modules, ", ")
+	}
+	x.add(Check{ID: "machine.kernel", Phase: Physical, Title: "kernel", Status: Note, Command: "uname -r; lsmod",
+		Actual: fmt.Sprintf("%s with %s; IOMMU %s", m.OS.Kernel, modules, m.IOMMU)})
 }
 
 // Mellanox and NVIDIA cards, the ones the manifest is about.

@@ -27,29 +27,39 @@ var options = []string{
 
 // Command is the command line that starts an agent on host.
 func (c *Config) Command(host string) []string {
-	argv := append([]string{}, c.ssh()...)
-	argv = append(argv, options...)
-	return append(argv, "--", host, "exec /bin/sh -c "+Quote(c.script()))
-}
-
-func (c *Config) ssh() []string {
-	if len(c.SSH) == 0 {
-		return []string{"ssh"}
-	}
-	return c.SSH
-}
-
-// script finds thunder on the other machine: where this one has it, or in the
-// search path, to which it adds the places that shells add only when somebody
-// logs in.
-func (c *Config) script() string {
 	first := c.Thunder
 	if first == "" {
 		first = c.Agent[0]
 	}
+	return Line(c.SSH, host, Script(first, "", "launch-agent"))
+}
+
+// Line is the command line that runs a shell script on host. A nil ssh is the
+// system's.
+func Line(ssh []string, host, script string) []string {
+	if len(ssh) == 0 {
+		ssh = []string{"ssh"}
+	}
+	argv := append([]string{}, ssh...)
+	argv = append(argv, options...)
+	return append(argv, "--", host, "exec /bin/sh -c "+Quote(script))
+}
+
+// Script finds thunder on another machine and runs it: as first, which is where
+// this machine has it or where the user says it is, or in the search path, to
+// which it adds the places that shells add only when somebody logs in. Before is a
+// command to run it by, such as sudo; it may be empty.
+func Script(first, before string, args ...string) string {
+	words := []string{`"$t"`}
+	if before != "" {
+		words = []string{before, `"$t"`}
+	}
+	for _, arg := range args {
+		words = append(words, Quote(arg))
+	}
 	return `PATH="$PATH:$HOME/bin:$HOME/.local/bin:$HOME/go/bin:/usr/local/bin:/opt/homebrew/bin"; ` +
 		`for t in ` + Quote(first) + ` thunder; do ` +
-		`if command -v "$t" >/dev/null 2>&1; then exec "$t" launch-agent; fi; done; ` +
+		`if command -v "$t" >/dev/null 2>&1; then exec ` + strings.Join(words, " ") + `; fi; done; ` +
 		`echo "` + notInstalled + `" >&2; exit 127`
 }
 

@@ -35,7 +35,14 @@ func (a *Asker) Thunder(ctx context.Context, host string, input []byte, args ...
 		}
 		return run(ctx, host, input, argv)
 	}
-	return run(ctx, host, input, a.ssh(host, a.script(args)))
+	first, before := a.Where, ""
+	if first == "" {
+		first = a.Self
+	}
+	if a.Sudo {
+		before = "sudo -n"
+	}
+	return run(ctx, host, input, remote.Line(a.SSH, host, remote.Script(first, before, args...)))
 }
 
 // Command runs any other program on a host.
@@ -43,7 +50,11 @@ func (a *Asker) Command(ctx context.Context, host string, argv ...string) ([]byt
 	if (hosts.Host{Name: host}).Local() {
 		return run(ctx, host, nil, argv)
 	}
-	return run(ctx, host, nil, a.ssh(host, "exec "+quoteAll(argv)))
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		words[i] = remote.Quote(w)
+	}
+	return run(ctx, host, nil, remote.Line(a.SSH, host, "exec "+strings.Join(words, " ")))
 }
 
 func run(ctx context.Context, host string, input []byte, argv []string) ([]byte, error) {
@@ -66,41 +77,6 @@ func run(ctx context.Context, host string, input []byte, argv []string) ([]byte,
 		return out.Bytes(), fmt.Errorf("%s: %w: %s", host, err, text)
 	}
 	return out.Bytes(), fmt.Errorf("%s: %w", host, err)
-}
-
-// ssh is the command line that runs a script on a host. It never asks anything
-// and gives up soon.
-func (a *Asker) ssh(host, script string) []string {
-	argv := a.SSH
-	if len(argv) == 0 {
-		argv = []string{"ssh"}
-	}
-	argv = append(append([]string{}, argv...), "-T", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10",
-		"-o", "ServerAliveInterval=2", "-o", "ControlMaster=no", "-o", "LogLevel=ERROR", "--", host)
-	return append(argv, "exec /bin/sh -c "+remote.Quote(script))
-}
-
-// script finds thunder on the other machine and runs it.
-func (a *Asker) script(args []string) string {
-	first := a.Where
-	if first == "" {
-		first = a.Self
-	}
-	sudo := ""
-	if a.Sudo {
-		sudo = "sudo -n "
-	}
-	return `PATH="$PATH:$HOME/bin:$HOME/.local/bin:$HOME/go/bin:/usr/local/bin:/opt/homebrew/bin"; ` +
-		`for t in ` + remote.Quote(first) + ` thunder; do if command -v "$t" >/dev/null 2>&1; then exec ` + sudo + `"$t" ` + quoteAll(args) + `; fi; done; ` +
-		`echo "thunder is not installed; install it there or say where it is with --thunder" >&2; exit 127`
-}
-
-func quoteAll(argv []string) string {
-	words := make([]string, len(argv))
-	for i, w := range argv {
-		words[i] = remote.Quote(w)
-	}
-	return strings.Join(words, " ")
 }
 
 // Machines asks all hosts at the same time for their own report, in the order of
