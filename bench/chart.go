@@ -18,7 +18,7 @@ type Line struct {
 // from the least to the 99th percentile of the time.
 func Chart(title, subtitle string, lines ...Line) *plot.Chart {
 	size := plot.Axis{Label: "message size", Base: 2, Format: FormatSize}
-	time := plot.Panel{Title: "Time (median, shaded from least to p99)", X: size, Y: plot.Axis{Base: 10, Format: FormatMicros}}
+	time := plot.Panel{Title: "Time (median, min to p99)", X: size, Y: plot.Axis{Base: 10, Format: FormatMicros}}
 	rate := plot.Panel{Title: "Bus bandwidth", X: size, Y: plot.Axis{Base: 10, Format: FormatRate}}
 	for _, l := range lines {
 		t, r := plot.Series{Name: l.Name}, plot.Series{Name: l.Name}
