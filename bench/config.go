@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"thundercollective/collective"
 	"thundercollective/reduce"
@@ -33,6 +34,14 @@ type Config struct {
 	Warmup int
 	// NoCheck leaves out the checks of the results.
 	NoCheck bool
+	// Alloc takes the buffers from Comm.Alloc.
+	Alloc bool
+	// Idle, with Barrier, holds the last rank back for so long and measures the
+	// processor time of those that wait for it.
+	Idle time.Duration
+	// Explain measures the cost of messages first, and says of each row what it
+	// was expected to take.
+	Explain bool
 
 	// Fabric and Streams are what the job was opened with, for the rows. What the
 	// Comm says of its fabric comes first.
@@ -102,6 +111,8 @@ func (c Config) Validate(ranks int) error {
 		return bad("max", "the greatest size, %s, is below the least, %s", FormatSize(float64(c.Max)), FormatSize(float64(c.Min)))
 	case c.Factor < 2:
 		return bad("factor", "the factor between sizes is %d, want 2 or more", c.Factor)
+	case c.Idle < 0 || c.Idle > 0 && (c.Mode != Barrier || ranks < 2):
+		return bad("idle", "a rank can be held back in %s only, for a positive time, and with 2 ranks or more", Barrier)
 	case c.Iters < 0:
 		return bad("iters", "%d iterations cannot be; leave it out for a number that suits the size", c.Iters)
 	}

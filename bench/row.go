@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"thundercollective/collective"
 )
 
 // A Row is the result of one mode at one size, as --json prints it. Times and
@@ -40,6 +42,13 @@ type Row struct {
 	// Checksum is of the result bytes of all ranks, in hexadecimal: the same on
 	// every rank and every run. Empty when nothing was checked.
 	Checksum string `json:"checksum"`
+
+	// WaitCPU is, with Config.Idle, how much of a processor the busiest of the
+	// waiting ranks used, in percent.
+	WaitCPU *float64 `json:"wait_cpu_percent,omitempty"`
+	// Predicted is, with Config.Explain, what Model expected of an iteration.
+	Predicted *float64          `json:"predicted_us,omitempty"`
+	Model     *collective.Model `json:"model,omitempty"`
 
 	// From and To are the ranks of the pair in matrix rows, nil in others.
 	From *int `json:"from,omitempty"`

@@ -28,18 +28,34 @@ func Run(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Row)) er
 		return err
 	}
 	cfg.fill()
-	if cfg.Mode == Matrix {
+	switch {
+	case cfg.Mode == Matrix:
 		return runMatrix(ctx, comm, cfg, emit)
+	case cfg.Idle > 0:
+		return runIdle(ctx, comm, cfg, emit)
+	}
+	var model *collective.Model
+	if cfg.Explain && comm.Size() > 1 {
+		m, err := Calibrate(ctx, comm)
+		if err != nil {
+			return fmt.Errorf("calibrate: %w", err)
+		}
+		model = &m
 	}
 	rank, ranks := comm.Rank(), comm.Size()
 	shapes := cfg.shapes(ranks)
 	sends, recvs := cfg.need(rank, ranks, shapes[len(shapes)-1])
-	m := &memory{make([]byte, sends), make([]byte, recvs)}
+	m, free, err := cfg.memory(comm, sends, recvs)
+	if err != nil {
+		return err
+	}
+	defer free()
 	for _, s := range shapes {
 		row, err := measure(ctx, comm, cfg, s, newTask(cfg, rank, ranks, s, m))
 		if err != nil {
 			return fmt.Errorf("%s of %s: %w", cfg.Mode, FormatSize(float64(s.bytes)), err)
 		}
+		row.explain(model)
 		emit(row)
 	}
 	return nil

@@ -29,6 +29,36 @@ type region struct {
 // A memory is the buffers of all sizes, allocated once.
 type memory struct{ send, recv []byte }
 
+// memory returns the buffers of a run and what gives them back.
+func (c Config) memory(comm *thunder.Comm, send, recv int64) (*memory, func(), error) {
+	if !c.Alloc {
+		return &memory{make([]byte, send), make([]byte, recv)}, func() {}, nil
+	}
+	m := &memory{}
+	free := func() {
+		for _, b := range [][]byte{m.send, m.recv} {
+			if b != nil {
+				comm.Free(b)
+			}
+		}
+	}
+	for _, want := range []struct {
+		to *[]byte
+		n  int64
+	}{{&m.send, send}, {&m.recv, recv}} {
+		if want.n == 0 {
+			continue
+		}
+		b, err := comm.Alloc(int(want.n))
+		if err != nil {
+			free()
+			return nil, nil, err
+		}
+		*want.to = b
+	}
+	return m, free, nil
+}
+
 // need returns how many bytes rank sends from and receives into.
 func (c Config) need(rank, ranks int, s shape) (send, recv int64) {
 	block := int64(s.count) * int64(c.DType.Size())

@@ -71,7 +71,10 @@ type Spec struct {
 
 // Resolve returns s with Auto replaced by the choice for elements of elemSize
 // bytes. It is the same on all ranks that agree on s.
-func (s Spec) Resolve(elemSize int) Spec {
+func (s Spec) Resolve(elemSize int) Spec { return s.ResolveWith(elemSize, Choose) }
+
+// ResolveWith is Resolve with a choice other than Choose, such as Model.Choose.
+func (s Spec) ResolveWith(elemSize int, choose func(k Kind, size, bytes int) Algo) Spec {
 	if s.Algo != Auto {
 		return s
 	}
@@ -86,7 +89,7 @@ func (s Spec) Resolve(elemSize int) Spec {
 	if elemSize > 0 && count > math.MaxInt/elemSize {
 		count = math.MaxInt / elemSize
 	}
-	s.Algo = Choose(s.Kind, s.Size, count*elemSize)
+	s.Algo = choose(s.Kind, s.Size, count*elemSize)
 	return s
 }
 
