@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"thundercollective/collective"
 	"thundercollective/fabric"
@@ -220,7 +219,3 @@ func (c *Comm) run(ctx context.Context, r *Request, a call, wait <-chan struct{}
 	}
 	return nil
 }
-
-// patience is how long a rank that lost its path to a peer waits to be told what
-// became of that peer, so that all ranks name the same culprit.
-const patience = time.Second

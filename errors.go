@@ -11,12 +11,16 @@ import (
 // AuthError says that a peer does not know the job's token.
 type AuthError = handshake.AuthError
 
-// A PeerLostError says that a rank is gone. All survivors name the same one.
-// Ranks are those of the whole job, also in groups made by Split.
+// A PeerLostError says that a rank is gone: its process ended, it was stopped, or
+// its machine or cable is down, as Cause says. All survivors name the same one; a
+// rank that the others could not reach, but which still runs, gets the error about
+// itself. Ranks are those of the whole job, also in groups made by Split.
 type PeerLostError struct {
 	Rank  int
 	Host  string // its machine, if known
+	Link  string // how it was reached: the fabric, and an address if it has one
 	Cause string // what was seen of its end
+	Left  bool   // it closed its Comm in good order, but was needed
 	Err   error  // the error of the fabric at this rank, if it saw one
 }
 
@@ -36,7 +40,7 @@ type TimeoutError struct {
 	Rank      int           // whose deadline passed
 	Operation string        // what it was doing
 	After     time.Duration // how long it had waited
-	Missing   []string      // ranks that had not arrived, and where each was; known to Rank only
+	Missing   []string      // ranks that had not arrived, and where each was; cut short at other ranks
 }
 
 func (e *TimeoutError) Error() string {
@@ -76,6 +80,15 @@ func (e *AbortError) Error() string {
 }
 
 func (e *AbortError) Unwrap() error { return e.Err }
+
+// A QuorumError says that too few ranks are left of a group for it to be shrunk.
+type QuorumError struct {
+	Left, Size int
+}
+
+func (e *QuorumError) Error() string {
+	return fmt.Sprintf("thunder: cannot shrink: %d of %d ranks are left, and those that are gone may be going on without them; it takes more than half, or half with rank 0", e.Left, e.Size)
+}
 
 // A ClosedError says that the Comm was closed at this rank.
 type ClosedError struct{}

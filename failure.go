@@ -58,24 +58,28 @@ func (c *Comm) explain(err error, a call) error {
 
 // verdict ends the group after a path to a peer broke. The peer may have died, or
 // have given up because of another rank's death; it says so on the control
-// channel, so wait for that before blaming it.
+// channel, so wait for that before accusing it.
 func (c *Comm) verdict(lost *fabric.LostError) {
-	p := c.job.peers[lost.Peer]
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case <-c.ctx.Done():
-	case <-p.left:
-	case <-timer.C:
-	}
+	j, rank := c.job, lost.Peer
+	p := j.peers[rank]
+	c.await(j.ctx, patience, p.left)
 	if c.Err() != nil {
 		return
 	}
-	cause := lost.Err.Error()
-	if err := c.job.gone(lost.Peer); err != nil {
-		cause = err.Error()
+	if j.gone(rank) == errGoodbye {
+		c.failAll(&PeerLostError{Rank: rank, Host: j.host(rank), Link: j.linkName(rank), Cause: errGoodbye.Error(), Left: true, Err: lost})
+		return
 	}
-	c.failAll(&PeerLostError{Rank: lost.Peer, Host: c.job.host(lost.Peer), Cause: cause, Err: lost})
+	p.mu.Lock()
+	if p.seen == nil {
+		p.seen = lost
+	}
+	p.mu.Unlock()
+	j.accuse(rank, "the connection to it broke ("+lost.Err.Error()+")")
+	c.await(j.ctx, j.alive.cfg.Timeout, nil)
+	if c.Err() == nil { // the verdict fell on a rank that this group does not have
+		c.failAll(&AbortError{Rank: j.rank, Reason: fmt.Sprintf("it lost its connection to rank %d: %v", rank, lost.Err), Err: lost})
+	}
 }
 
 // giveUp ends the group because the context of operation a had ended before it

@@ -48,10 +48,11 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 	}
 	j := &job{
 		rank: roster.Rank, generation: roster.Generation, timeout: o.Timeout, algo: o.Algo,
-		log: o.Logger.With("rank", roster.Rank),
+		silence: o.Silence, grace: cfg.StartTimeout,
+		log: o.Logger.With("rank", roster.Rank, "generation", roster.Generation),
 	}
 	for _, p := range roster.Peers {
-		j.hosts = append(j.hosts, p.Host)
+		j.hosts, j.addrs = append(j.hosts, p.Host), append(j.addrs, p.Addrs)
 	}
 	if ln != nil {
 		if j.fab, err = openFabric(ln, roster, cfg, o); err != nil {

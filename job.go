@@ -10,6 +10,7 @@ import (
 
 	"thundercollective/collective"
 	"thundercollective/fabric"
+	"thundercollective/internal/liveness"
 )
 
 // worldID is the group of all ranks. Other groups get theirs in Split.
@@ -21,20 +22,31 @@ type job struct {
 	fab        fabric.Fabric // nil for a rank that is alone
 	rank       int
 	generation uint32
-	hosts      []string // by rank
+	hosts      []string   // by rank
+	addrs      [][]string // where each rank listens, by rank; empty where nobody does
 	timeout    time.Duration
 	algo       Algo
 	log        *slog.Logger
+	silence    time.Duration // after which a rank is taken for dead
+	grace      time.Duration // for a rank to be heard of at all
+	alive      *alive
 	peers      []*peer // by rank; nil for this one
+	everybody  []int   // all ranks
 
 	ctx  context.Context
 	stop context.CancelFunc
 	wg   sync.WaitGroup
+	// tellers are goroutines that deliver notices; they may begin while wg is
+	// being waited for.
+	tellers sync.WaitGroup
 
 	mu     sync.Mutex
 	groups map[uint32]*Comm
 	early  map[uint32]error // failures of groups that do not exist here yet
-	closed bool
+	losses map[int]error    // why ranks that died are lost
+	// The agreements on who is left of a group, by its number.
+	agreements map[uint32]*shrinking
+	closed     bool
 }
 
 // start joins the control channel of every peer, which proves that all of them are
@@ -42,6 +54,7 @@ type job struct {
 func (j *job) start(ctx context.Context) (*Comm, error) {
 	n := len(j.hosts)
 	j.groups, j.early = map[uint32]*Comm{}, map[uint32]error{}
+	j.losses, j.agreements = map[int]error{}, map[uint32]*shrinking{}
 	j.ctx, j.stop = context.WithCancel(context.Background())
 	j.peers = make([]*peer, n)
 	ranks := make([]int, n)
@@ -55,11 +68,14 @@ func (j *job) start(ctx context.Context) (*Comm, error) {
 		j.stop()
 		return nil, err
 	}
+	j.alive = newAlive(liveness.Config{Self: j.rank, Size: n, Timeout: j.silence, Grace: j.grace})
+	j.everybody = ranks
 	world := newComm(j, worldID, ranks, j.rank)
 	j.add(world)
 	for _, p := range j.peers {
 		if p != nil {
 			j.wg.Go(func() { j.listen(p) })
+			j.wg.Go(func() { j.beat(p) })
 		}
 	}
 	if n > 1 {
@@ -123,6 +139,11 @@ func (j *job) add(c *Comm) error {
 	if err := j.early[c.id]; err != nil {
 		delete(j.early, c.id)
 		c.fail(err)
+	}
+	for _, r := range c.ranks {
+		if err := j.losses[r]; err != nil {
+			c.fail(err)
+		}
 	}
 	return nil
 }
@@ -192,5 +213,6 @@ func (j *job) close() error {
 		err = j.fab.Close()
 	}
 	j.wg.Wait()
+	j.tellers.Wait()
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"thundercollective/fabric"
 	"thundercollective/fabric/mem"
 )
 
@@ -21,11 +22,17 @@ func Local(n int, o Options) ([]*Comm, error) {
 	if err != nil {
 		return nil, fmt.Errorf("thunder: %w", err)
 	}
+	return over(fabrics, o)
+}
+
+// over returns the ranks of fabrics in this process.
+func over(fabrics []fabric.Fabric, o Options) ([]*Comm, error) {
+	n := len(fabrics)
 	comms, errs := make([]*Comm, n), make([]error, n)
 	hosts := slices.Repeat([]string{hostname()}, n)
 	var wg sync.WaitGroup
 	for r, f := range fabrics {
-		j := &job{fab: f, rank: r, hosts: hosts, timeout: o.Timeout, algo: o.Algo, log: o.Logger.With("rank", r)}
+		j := &job{fab: f, rank: r, hosts: hosts, timeout: o.Timeout, silence: o.Silence, algo: o.Algo, log: o.Logger.With("rank", r)}
 		wg.Go(func() { comms[r], errs[r] = j.start(context.Background()) })
 	}
 	wg.Wait()

@@ -3,9 +3,11 @@ package thunder
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/membership"
 )
 
 // noticeSize is the length of every message on the control channel.
@@ -25,6 +27,10 @@ const (
 	noticeAbort                          // rankA ends the group on purpose
 	noticeWhere                          // the sender waits in tagA, its seq-th: and you?
 	noticeHere                           // the sender's latest is tagA, its seq-th
+	noticeBeat                           // the sender is alive
+	noticeAccuse                         // rankB lost rankA; its connection broke if seq is 1
+	noticeGone                           // rankA left in good order, but the group needed it
+	noticeMember                         // a step of the agreement on who is left of the group
 )
 
 // A notice is one such message.
@@ -83,11 +89,14 @@ func getText(b []byte) string { return string(b[1 : 1+min(int(b[0]), len(b)-1)])
 func noticeOf(group uint32, err error) *notice {
 	switch e := err.(type) {
 	case *PeerLostError:
+		if e.Left {
+			return &notice{kind: noticeGone, group: group, rankA: uint32(e.Rank), text: e.Cause, text2: e.Host}
+		}
 		return &notice{kind: noticeLost, group: group, rankA: uint32(e.Rank), text: e.Cause}
 	case *MismatchError:
 		return &notice{kind: noticeMismatch, group: group, seq: e.Sequence, rankA: uint32(e.RankA), rankB: uint32(e.RankB), text: e.CallA, text2: e.CallB}
 	case *TimeoutError:
-		return &notice{kind: noticeTimeout, group: group, rankA: uint32(e.Rank), nanos: uint64(e.After), text: e.Operation}
+		return &notice{kind: noticeTimeout, group: group, rankA: uint32(e.Rank), nanos: uint64(e.After), text: e.Operation, text2: strings.Join(e.Missing, "; ")}
 	case *AbortError:
 		return &notice{kind: noticeAbort, group: group, rankA: uint32(e.Rank), text: e.Reason}
 	}
@@ -100,9 +109,25 @@ func (n *notice) err() error {
 	case noticeMismatch:
 		return &MismatchError{Sequence: n.seq, RankA: int(n.rankA), RankB: int(n.rankB), CallA: n.text, CallB: n.text2}
 	case noticeTimeout:
-		return &TimeoutError{Rank: int(n.rankA), Operation: n.text, After: time.Duration(n.nanos)}
+		e := &TimeoutError{Rank: int(n.rankA), Operation: n.text, After: time.Duration(n.nanos)}
+		if n.text2 != "" {
+			e.Missing = strings.Split(n.text2, "; ")
+		}
+		return e
 	case noticeAbort:
 		return &AbortError{Rank: int(n.rankA), Reason: n.text}
+	case noticeGone:
+		return &PeerLostError{Rank: int(n.rankA), Host: n.text2, Cause: n.text, Left: true}
 	}
 	return fmt.Errorf("thunder: notice of kind %d", n.kind)
+}
+
+// noticeOfMember carries a step of a group's agreement on who is left.
+func noticeOfMember(group uint32, m *membership.Message) *notice {
+	return &notice{kind: noticeMember, group: group, seq: uint64(m.Kind), rankA: m.Ballot, rankB: m.Last, text: string(m.Set.Bytes())}
+}
+
+// member is what noticeOfMember carried, without its ends.
+func (n *notice) member() membership.Message {
+	return membership.Message{Kind: membership.Kind(n.seq), Ballot: n.rankA, Last: n.rankB, Set: membership.SetFrom([]byte(n.text))}
 }

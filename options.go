@@ -13,6 +13,13 @@ import (
 // is long because ranks may be busy elsewhere; a rank that dies is noticed at once.
 const DefaultTimeout = 5 * time.Minute
 
+// DefaultSilence is how long it takes to notice that a rank has vanished, when
+// nobody says otherwise.
+const DefaultSilence = 2 * time.Second
+
+// minSilence keeps heartbeats apart by more than a busy machine's scheduling.
+const minSilence = 100 * time.Millisecond
+
 // Options say who this process is and how it reaches the others. The zero value
 // takes everything from the environment; what is set here wins over it.
 type Options struct {
@@ -44,6 +51,10 @@ type Options struct {
 	Algo Algo
 	// Timeout bounds every operation; DefaultTimeout if 0.
 	Timeout time.Duration
+	// Silence is how long it takes to notice that a rank's machine or cable is gone,
+	// or its process stopped; DefaultSilence if 0. A process that ends is noticed
+	// at once. Ranks should say the same.
+	Silence time.Duration
 	// StartTimeout is how far apart the ranks may start; a minute if 0.
 	StartTimeout time.Duration
 	// Logger is told what happens beside the operations; nothing if nil.
@@ -55,19 +66,16 @@ func (o Options) complete(getenv func(string) string) (Options, error) {
 	if o.Fabric == "" {
 		o.Fabric = getenv("THUNDER_FABRIC")
 	}
-	if o.Timeout == 0 {
-		if s := getenv("THUNDER_TIMEOUT"); s != "" {
-			d, err := time.ParseDuration(s)
-			if err != nil || d <= 0 {
-				return o, fmt.Errorf("thunder: THUNDER_TIMEOUT is %q: give a duration such as 90s or 5m", s)
-			}
-			o.Timeout = d
-		}
+	var err error
+	if o.Timeout, err = duration(o.Timeout, getenv, "THUNDER_TIMEOUT", DefaultTimeout); err != nil {
+		return o, err
 	}
-	if o.Timeout == 0 {
-		o.Timeout = DefaultTimeout
+	if o.Silence, err = duration(o.Silence, getenv, "THUNDER_SILENCE", DefaultSilence); err != nil {
+		return o, err
 	}
 	switch {
+	case o.Silence < minSilence:
+		return o, fmt.Errorf("thunder: a rank cannot be taken for dead after %v; allow at least %v", o.Silence, minSilence)
 	case o.Timeout < 0 || o.StartTimeout < 0:
 		return o, fmt.Errorf("thunder: negative timeout")
 	case o.Streams < 0:
@@ -77,6 +85,22 @@ func (o Options) complete(getenv func(string) string) (Options, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o, nil
+}
+
+// duration is d, or what the environment says where d is 0, or the default.
+func duration(d time.Duration, getenv func(string) string, name string, otherwise time.Duration) (time.Duration, error) {
+	if d != 0 {
+		return d, nil
+	}
+	s := getenv(name)
+	if s == "" {
+		return otherwise, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("thunder: %s is %q: give a duration such as 90s or 5m", name, s)
+	}
+	return d, nil
 }
 
 // place is what the options say about finding the peers.

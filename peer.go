@@ -3,11 +3,11 @@ package thunder
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/liveness"
 )
 
 // A peer is what this process knows of another rank.
@@ -18,9 +18,10 @@ type peer struct {
 
 	sending sync.Mutex // one notice at a time
 
-	mu  sync.Mutex
-	why error // why it left
-	at  map[uint32]place
+	mu   sync.Mutex
+	why  error // why it left
+	seen error // what the fabric said when its connection broke
+	at   map[uint32]place
 }
 
 // place is where a peer last said it was in a group.
@@ -41,6 +42,13 @@ func (p *peer) leave(why error) bool {
 	p.why = why
 	close(p.left)
 	return true
+}
+
+// broken returns what the fabric said when the peer's connection broke, if it did.
+func (p *peer) broken() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seen
 }
 
 // where returns what the peer last said about a group.
@@ -73,49 +81,47 @@ func (j *job) listen(p *peer) {
 		err := p.link.Recv(j.ctx, &noticeTag, buf[:])
 		if err != nil {
 			var lost *fabric.LostError
-			// While we close, a peer that has our goodbye owes us none.
-			if j.ctx.Err() == nil && !j.closing() && errors.As(err, &lost) {
-				j.lose(p.rank, "its connection closed without a goodbye ("+lost.Err.Error()+")", err, true)
+			switch {
+			case j.ctx.Err() != nil || j.closing(): // a peer that has our goodbye owes us none
+			case errors.As(err, &lost):
+				j.broke(p, "its connection closed without a goodbye ("+lost.Err.Error()+")", err)
+			default:
+				j.broke(p, "its control channel is corrupt ("+err.Error()+")", err)
 			}
 			return
 		}
+		j.alive.heard(p.rank)
+		j.alive.beats.received.Add(1)
 		j.hear(p, parseNotice(&buf))
 	}
 }
 
-// lose marks a rank as dead and ends every group it is in. Who saw it first hand
-// tells the others.
-func (j *job) lose(rank int, cause string, err error, firstHand bool) {
-	if !j.peers[rank].leave(errors.New(cause)) {
-		return
+// broke notes that the control channel to a peer ended, and accuses it unless it
+// had left.
+func (j *job) broke(p *peer, cause string, err error) {
+	p.mu.Lock()
+	p.seen = err
+	p.mu.Unlock()
+	if p.leave(errors.New(cause)) {
+		j.accuse(p.rank, cause)
 	}
-	e := &PeerLostError{Rank: rank, Host: j.host(rank), Cause: cause, Err: err}
-	j.log.Error("rank lost", "rank", rank, "host", e.Host, "cause", cause)
-	if firstHand {
-		j.tellAll(noticeOf(worldID, e))
-	}
-	for _, c := range j.all() {
-		for _, r := range c.ranks {
-			if r == rank {
-				c.fail(e)
-			}
-		}
-	}
+	j.memberships(func(s *shrinking) { s.poke() })
 }
 
 // hear acts on a notice.
 func (j *job) hear(p *peer, n *notice) {
 	switch n.kind {
 	case noticeGoodbye:
+		j.alive.with(func(m *liveness.Monitor, _ time.Duration) { m.Left(p.rank) })
 		p.leave(errGoodbye)
+		j.memberships(func(s *shrinking) { s.poke() })
+	case noticeAccuse:
+		j.hearAccusation(n)
 	case noticeLost:
-		if int(n.rankA) == j.rank {
-			err := &AbortError{Rank: p.rank, Reason: fmt.Sprintf("it lost its connection to this rank: %s", n.text)}
-			j.failGroup(n.group, err)
-		} else if int(n.rankA) < len(j.peers) {
-			j.lose(int(n.rankA), n.text, nil, false)
+		if int(n.rankA) < len(j.peers) && !j.isDead(p.rank) {
+			j.lose(int(n.rankA), n.text, false)
 		}
-	case noticeMismatch, noticeTimeout, noticeAbort:
+	case noticeMismatch, noticeTimeout, noticeAbort, noticeGone:
 		j.failGroup(n.group, n.err())
 	case noticeWhere:
 		if c := j.group(n.group); c != nil {
@@ -127,34 +133,46 @@ func (j *job) hear(p *peer, n *notice) {
 		if j.group(n.group) != nil {
 			p.noteWhere(n.group, place{n.seq, n.tagA})
 		}
+	case noticeMember:
+		j.hearMember(p, n)
 	}
 }
 
 // announce tells the ranks of a group why it ended.
 func (j *job) announce(c *Comm, err error) {
-	n := noticeOf(c.id, err)
-	if n == nil {
-		return
-	}
-	if _, lost := err.(*PeerLostError); lost {
-		j.tellAll(n)
-		return
-	}
-	for _, r := range c.ranks {
-		if p := j.peers[r]; p != nil {
-			j.tell(p, n)
-		}
+	if n := noticeOf(c.id, err); n != nil {
+		j.tellRanks(c.ranks, n)
 	}
 }
 
 // tellAll sends a notice to every rank that has not left.
-func (j *job) tellAll(n *notice) {
-	for _, p := range j.peers {
-		if p != nil {
-			j.tell(p, n)
+func (j *job) tellAll(n *notice) { j.tellRanks(j.everybody, n) }
+
+// tellRanks sends a notice to many at the same time. It returns when all have been
+// told, or after tellMany: one that does not read must not keep the rest waiting.
+func (j *job) tellRanks(ranks []int, n *notice) {
+	var told sync.WaitGroup
+	for _, r := range ranks {
+		if p := j.peers[r]; p != nil && j.gone(r) == nil {
+			told.Add(1)
+			j.tellers.Go(func() {
+				defer told.Done()
+				j.tell(p, n)
+			})
 		}
 	}
+	all := make(chan struct{})
+	j.tellers.Go(func() { told.Wait(); close(all) })
+	timer := time.NewTimer(tellMany)
+	defer timer.Stop()
+	select {
+	case <-all:
+	case <-timer.C:
+	}
 }
+
+// tellMany bounds how long telling everybody holds up who tells them.
+const tellMany = 500 * time.Millisecond
 
 // tellTime bounds how long a peer that does not read can hold up a notice. A link
 // on which it passes is broken, so it must be longer than a busy machine, with many
@@ -164,15 +182,19 @@ const tellTime = 2 * time.Second
 // tell sends a notice. A peer that cannot be told has troubles of its own, which
 // show elsewhere.
 func (j *job) tell(p *peer, n *notice) {
-	if j.gone(p.rank) != nil {
-		return
+	if j.gone(p.rank) == nil {
+		j.deliver(p, n)
 	}
+}
+
+// deliver sends a notice also to a rank that is taken for dead.
+func (j *job) deliver(p *peer, n *notice) {
 	p.sending.Lock()
 	defer p.sending.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), tellTime)
 	defer cancel()
 	buf := n.encode()
 	if err := p.link.Send(ctx, &noticeTag, buf[:]); err != nil {
-		j.log.Debug("notice not delivered", "rank", p.rank, "err", err)
+		j.log.Debug("notice not delivered", "peer", p.rank, "err", err)
 	}
 }

@@ -12,19 +12,26 @@ const (
 	askEvery = 500 * time.Millisecond
 )
 
-// watch looks after the operations under way.
+// watch looks after the operations under way, and after the other ranks.
 func (j *job) watch() {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var looked time.Time
 	for {
 		select {
 		case <-j.ctx.Done():
 			return
-		case now := <-tick.C:
+		case <-j.alive.wake:
+		case <-timer.C:
+		}
+		j.judge()
+		if now := time.Now(); now.Sub(looked) >= watchEvery {
+			looked = now
 			for _, c := range j.all() {
 				c.look(now)
 			}
 		}
+		timer.Reset(min(j.alive.next(), watchEvery))
 	}
 }
 

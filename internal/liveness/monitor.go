@@ -1,0 +1,257 @@
+package liveness
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Config describes the job to a Monitor.
+type Config struct {
+	Self, Size int
+	// Timeout is how long it may take to notice a rank that vanished.
+	Timeout time.Duration
+	// Grace is how long a rank may take to be heard of for the first time.
+	Grace time.Duration
+}
+
+// Beat is how often heartbeats are sent.
+func (c Config) Beat() time.Duration { return c.Timeout / 8 }
+
+// Tick is how often a Monitor wants to be asked.
+func (c Config) Tick() time.Duration { return c.Timeout / 16 }
+
+func (c Config) silence() time.Duration { return c.Timeout * 3 / 4 }
+
+// settle is how long accusations of a kind are waited for.
+func (c Config) settle(broke bool) time.Duration {
+	if broke {
+		return c.Timeout / 20
+	}
+	return c.Timeout / 8
+}
+
+// An Accusation is one rank's evidence against another.
+type Accusation struct {
+	By, Rank int
+	Cause    string
+	Broke    bool // its connection broke; else it is silent
+}
+
+// A Verdict says who is dead. Cut means that it is this rank, which hears from
+// nobody.
+type Verdict struct {
+	Rank  int
+	Cause string
+	Cut   bool
+}
+
+// An Outcome is what there is to do after a tick: accusations to tell everybody,
+// ranks whose machines to ask, and the verdict, if there is one.
+type Outcome struct {
+	Accuse  []Accusation
+	Ask     []int
+	Verdict *Verdict
+}
+
+// A Monitor is one rank's view of the others. Times are since any fixed moment, and
+// never go back.
+type Monitor struct {
+	cfg   Config
+	ranks []rank
+	last  time.Duration // tick
+	due   time.Duration // of the verdict, if open
+	open  bool
+}
+
+// rank is what is known of one.
+type rank struct {
+	met      bool          // was heard of
+	heard    time.Duration // when, last
+	asked    bool          // its machine was, in this silence
+	answer   string        // what that gave
+	left     bool          // in good order
+	dead     bool
+	accusers []Accusation // one per accuser
+}
+
+// New returns the Monitor of a job that starts now.
+func New(cfg Config, now time.Duration) *Monitor {
+	m := &Monitor{cfg: cfg, ranks: make([]rank, cfg.Size), last: now}
+	for r := range m.ranks {
+		m.ranks[r].heard = now
+	}
+	return m
+}
+
+// Heard notes that something came from a rank.
+func (m *Monitor) Heard(r int, now time.Duration) {
+	p := &m.ranks[r]
+	p.met, p.heard, p.asked, p.answer = true, now, false, ""
+}
+
+// Silent is how long nothing has come from a rank.
+func (m *Monitor) Silent(r int, now time.Duration) time.Duration { return now - m.ranks[r].heard }
+
+// Answered notes what a rank's machine said when it was asked.
+func (m *Monitor) Answered(r int, what string) {
+	if p := &m.ranks[r]; p.asked {
+		p.answer = what
+	}
+}
+
+// Left notes that a rank leaves in good order: it will be silent, and its
+// connections will break.
+func (m *Monitor) Left(r int) {
+	m.ranks[r].left = true
+	m.ranks[r].accusers = nil
+}
+
+// Dead says whether a rank was convicted.
+func (m *Monitor) Dead(r int) bool { return m.ranks[r].dead }
+
+// Accuse notes evidence, of this rank or another. It reports whether that is new.
+func (m *Monitor) Accuse(a Accusation, now time.Duration) bool {
+	p := &m.ranks[a.Rank]
+	if p.dead || p.left || m.ranks[a.By].dead || a.By == a.Rank {
+		return false
+	}
+	for i := range p.accusers {
+		if p.accusers[i].By == a.By {
+			return false
+		}
+	}
+	p.accusers = append(p.accusers, a)
+	if due := now + m.cfg.settle(a.Broke); !m.open || due < m.due {
+		m.open, m.due = true, due
+	}
+	return true
+}
+
+// Convict adopts a verdict. It reports whether that is new.
+func (m *Monitor) Convict(r int, now time.Duration) bool {
+	p := &m.ranks[r]
+	if p.dead {
+		return false
+	}
+	p.dead, p.accusers = true, nil
+	m.open = false
+	for i := range m.ranks {
+		q := &m.ranks[i]
+		kept := q.accusers[:0]
+		for _, a := range q.accusers {
+			if a.By != r {
+				kept = append(kept, a)
+			}
+		}
+		q.accusers = kept
+		for _, a := range kept {
+			if due := now + m.cfg.settle(a.Broke); !m.open || due < m.due {
+				m.open, m.due = true, due
+			}
+		}
+	}
+	return true
+}
+
+// Due is when a verdict will be ready, if one is being waited for.
+func (m *Monitor) Due() (time.Duration, bool) { return m.due, m.open }
+
+// Tick looks at the clock.
+func (m *Monitor) Tick(now time.Duration) (out Outcome) {
+	if now-m.last > m.cfg.Timeout/4 {
+		// It was us who did not run. What was sent meanwhile waits to be read.
+		for r := range m.ranks {
+			m.ranks[r].heard = now
+		}
+	}
+	m.last = now
+	for r := range m.ranks {
+		m.listen(r, now, &out)
+	}
+	if m.open && now >= m.due {
+		out.Verdict = m.judge()
+		if out.Verdict != nil {
+			m.Convict(out.Verdict.Rank, now)
+		} else {
+			m.open = false
+		}
+	}
+	return out
+}
+
+// listen checks how long a rank has been silent.
+func (m *Monitor) listen(r int, now time.Duration, out *Outcome) {
+	p := &m.ranks[r]
+	if r == m.cfg.Self || p.dead || p.left {
+		return
+	}
+	limit := m.cfg.silence()
+	if !p.met {
+		limit = max(limit, m.cfg.Grace)
+	}
+	silent := now - p.heard
+	if silent >= limit*2/3 && !p.asked {
+		p.asked = true
+		out.Ask = append(out.Ask, r)
+	}
+	if silent < limit {
+		return
+	}
+	a := Accusation{By: m.cfg.Self, Rank: r, Cause: p.silence(silent)}
+	if m.Accuse(a, now) {
+		out.Accuse = append(out.Accuse, a)
+	}
+}
+
+// silence puts it in words.
+func (p *rank) silence(d time.Duration) string {
+	s := fmt.Sprintf("no heartbeat for %v", d.Round(10*time.Millisecond))
+	if p.answer != "" {
+		s += "; " + p.answer
+	}
+	return s
+}
+
+// judge picks who is to blame.
+func (m *Monitor) judge() *Verdict {
+	if v := m.cut(); v != nil {
+		return v
+	}
+	worst := -1
+	for r := range m.ranks {
+		if n := len(m.ranks[r].accusers); n > 0 && (worst < 0 || n >= len(m.ranks[worst].accusers)) {
+			worst = r
+		}
+	}
+	if worst < 0 {
+		return nil
+	}
+	return &Verdict{Rank: worst, Cause: m.ranks[worst].accusers[0].Cause}
+}
+
+// cut says whether it is this rank that nobody is heard of by: all others, at
+// least two, are silent.
+func (m *Monitor) cut() *Verdict {
+	others := 0
+	for r := range m.ranks {
+		p := &m.ranks[r]
+		if r == m.cfg.Self || p.dead || p.left {
+			continue
+		}
+		silent := false
+		for _, a := range p.accusers {
+			silent = silent || a.By == m.cfg.Self && !a.Broke
+		}
+		if !silent {
+			return nil
+		}
+		others++
+	}
+	if others < 2 {
+		return nil
+	}
+	return &Verdict{
+		Rank: m.cfg.Self, Cut: true,
+		Cause: fmt.Sprintf("it hears from none of the %d others; its own network is down", others),
+	}
+}
