@@ -59,7 +59,10 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 			return nil, fmt.Errorf("thunder: %w", err)
 		}
 	}
-	world, err := j.start(ctx)
+	var world *Comm
+	if err = j.useProfile(o.Profile); err == nil {
+		world, err = j.start(ctx)
+	}
 	if err != nil && j.fab != nil {
 		j.fab.Close()
 	}

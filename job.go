@@ -26,6 +26,7 @@ type job struct {
 	addrs      [][]string // where each rank listens, by rank; empty where nobody does
 	timeout    time.Duration
 	algo       Algo
+	model      *Model // what algorithms are chosen by; nil for rules of thumb
 	log        *slog.Logger
 	silence    time.Duration // after which a rank is taken for dead
 	grace      time.Duration // for a rank to be heard of at all

@@ -49,6 +49,9 @@ type Options struct {
 	Streams int
 	// Algo is the algorithm of all operations that have it; Auto picks by size.
 	Algo Algo
+	// Profile names a file of 'thunder tune' to choose algorithms by, the same on
+	// all ranks.
+	Profile string
 	// Timeout bounds every operation; DefaultTimeout if 0.
 	Timeout time.Duration
 	// Silence is how long it takes to notice that a rank's machine or cable is gone,
@@ -65,6 +68,9 @@ type Options struct {
 func (o Options) complete(getenv func(string) string) (Options, error) {
 	if o.Fabric == "" {
 		o.Fabric = getenv("THUNDER_FABRIC")
+	}
+	if o.Profile == "" {
+		o.Profile = getenv("THUNDER_PROFILE")
 	}
 	var err error
 	if o.Timeout, err = duration(o.Timeout, getenv, "THUNDER_TIMEOUT", DefaultTimeout); err != nil {

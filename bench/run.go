@@ -73,9 +73,9 @@ func (c Config) newRow(comm *thunder.Comm, s shape) Row {
 		r.Fabric = c.Fabric // a rank that is alone has none
 	}
 	if k := c.Mode.kind(); k != 0 && r.WorldSize > 1 {
-		// What auto stands for at this size.
-		spec := collective.Spec{Kind: k, Algo: c.Algo, Size: r.WorldSize, Count: s.count}
-		r.Algo = spec.Resolve(c.DType.Size()).Algo.String()
+		if c.Algo == collective.Auto {
+			r.Algo = comm.Choice(k, c.DType, s.count).String()
+		}
 	}
 	if c.Mode.Reduces() {
 		r.Op = c.Op.String()

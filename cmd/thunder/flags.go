@@ -26,6 +26,9 @@ type workFlags struct {
 	iters   int
 	warmup  int
 	noCheck bool
+	alloc   bool
+	idle    time.Duration
+	explain bool
 	timeout time.Duration
 
 	size, min, max string
@@ -45,6 +48,9 @@ func (f *workFlags) addCommon(fs *pflag.FlagSet) {
 	fs.IntVar(&f.iters, "iters", 0, "timed iterations of each size (default: what fits a quarter of a second)")
 	fs.IntVar(&f.warmup, "warmup", -1, "iterations before that are not timed (default: by size)")
 	fs.BoolVar(&f.noCheck, "no-check", false, "do not check the results")
+	fs.BoolVar(&f.alloc, "alloc", false, "take the buffers from the fabric's own memory (Comm.Alloc)")
+	fs.BoolVar(&f.explain, "explain", false, "measure what a message costs first, and print the time predicted from it beside each row")
+	fs.DurationVar(&f.idle, "idle", 0, "barrier: hold the last rank back for so long, and print the processor time of those that wait")
 	fs.DurationVar(&f.timeout, "timeout", 0, "time limit of a single operation (default 5m0s) (THUNDER_TIMEOUT)")
 	fs.Lookup("iters").DefValue = "0"
 	fs.Lookup("warmup").DefValue = "0"
@@ -102,7 +108,8 @@ func completeFlag(cmd *cobra.Command, name string, values []string) {
 
 // config turns the flags into what bench takes. Errors are about usage.
 func (f *workFlags) config(fs *pflag.FlagSet, mode string) (bench.Config, error) {
-	cfg := bench.Config{Root: f.root, Factor: f.factor, Iters: f.iters, Warmup: f.warmup, NoCheck: f.noCheck, Streams: f.streams}
+	cfg := bench.Config{Root: f.root, Factor: f.factor, Iters: f.iters, Warmup: f.warmup, NoCheck: f.noCheck, Streams: f.streams,
+		Alloc: f.alloc, Idle: f.idle, Explain: f.explain}
 	var err error
 	if cfg.Mode, err = bench.ParseMode(mode); err != nil {
 		return cfg, &usageError{err}

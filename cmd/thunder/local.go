@@ -216,6 +216,15 @@ func rankArgs(c bench.Config, timeout time.Duration) []string {
 	if c.NoCheck {
 		args = append(args, "--no-check")
 	}
+	if c.Alloc {
+		args = append(args, "--alloc")
+	}
+	if c.Explain {
+		args = append(args, "--explain")
+	}
+	if c.Idle > 0 {
+		args = append(args, "--idle", c.Idle.String())
+	}
 	if timeout > 0 {
 		args = append(args, "--timeout", timeout.String())
 	}

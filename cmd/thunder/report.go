@@ -95,6 +95,9 @@ func (r *report) end() error {
 		if r.err == nil {
 			r.err = r.table.Footer()
 		}
+		if r.err == nil {
+			_, r.err = io.WriteString(r.out, explanation(r.rows))
+		}
 	}
 	if r.err != nil {
 		return fmt.Errorf("write the results: %w", r.err)

@@ -40,6 +40,7 @@ for each rank, with the same addresses in the same order.`,
 	root.AddCommand(
 		newDemoCmd(),
 		newBenchCmd(),
+		newTuneCmd(),
 		newLaunchCmd(),
 		newLaunchAgentCmd(),
 		newTopoCmd(),

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	thunder "thundercollective"
+	"thundercollective/bench"
+	"thundercollective/collective"
+	"thundercollective/reduce"
+
+	"github.com/spf13/cobra"
+)
+
+// defaultProfile is where tune writes when nothing else is said.
+const defaultProfile = "thunder-profile.json"
+
+type tuneFlags struct {
+	ranks   int
+	fabrics []string
+	output  string
+	join    joinFlags
+	work    workFlags
+}
+
+func newTuneCmd() *cobra.Command {
+	f := &tuneFlags{}
+	cmd := &cobra.Command{
+		Use:   "tune",
+		Short: "Measure what messages cost, for the choice of algorithms",
+		Long: `tune measures the time of a short message, the time of each further byte, and the
+time of reducing one, and writes them to a profile (JSON). Ranks that are given the
+profile with THUNDER_PROFILE choose their algorithms by it, instead of by rules of
+thumb; 'thunder bench --explain' shows what follows. All ranks of a job need the
+same profile.
+
+Without flags it measures ranks on this machine, over each fabric. To measure
+between machines, start it as a rank of a job, like 'thunder bench'; rank 0 writes
+the profile.
+
+Exit status: 0 if all went well, 1 if the run failed, 2 if the command line is not
+right.`,
+		Example: `  thunder tune
+  THUNDER_PROFILE=thunder-profile.json thunder bench allreduce -n 4 --explain
+
+  # between two machines
+  thunder tune --rank 0 --world-size 2 --coordinator 10.0.0.1:7000 --token-file job.token`,
+		Args: cobra.NoArgs,
+		RunE: working(func(cmd *cobra.Command, _ []string) error { return f.run(cmd) }),
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.IntVarP(&f.ranks, "ranks", "n", defaultRanks, "measure between `N` ranks on this machine")
+	fs.StringSliceVar(&f.fabrics, "fabric", []string{"tcp", "shm"}, "`FABRICS` to measure, with commas")
+	fs.StringVarP(&f.output, "output", "o", defaultProfile, "`FILE` to write")
+	fs.IntVar(&f.work.streams, "num-streams", defaultStreams, "TCP streams to each peer")
+	f.join.add(fs)
+	return cmd
+}
+
+func (f *tuneFlags) run(cmd *cobra.Command) error {
+	profile := &thunder.Profile{Fabrics: map[string]thunder.Model{}}
+	if flag := f.join.given(cmd.Flags()); flag != "" {
+		first, err := f.joined(cmd, profile)
+		if err != nil || !first {
+			return err
+		}
+	} else {
+		for _, fabric := range f.fabrics {
+			if !slices.Contains([]string{"tcp", "shm"}, fabric) {
+				return usagef("--fabric: unknown fabric %q, want tcp, shm, or both", fabric)
+			}
+			m, err := f.local(cmd, fabric)
+			if err != nil {
+				return fmt.Errorf("%s: %w", fabric, err)
+			}
+			profile.Fabrics[fabric] = m
+		}
+	}
+	if err := profile.Write(f.output); err != nil {
+		return err
+	}
+	_, err := io.WriteString(cmd.OutOrStdout(), describeProfile(profile)+"Written to "+f.output+"; use it with THUNDER_PROFILE="+f.output+"\n")
+	return err
+}
+
+// local measures ranks of this machine.
+func (f *tuneFlags) local(cmd *cobra.Command, fabric string) (thunder.Model, error) {
+	cfg := bench.Config{
+		Mode: bench.Barrier, DType: reduce.F32, Op: reduce.Sum, Algo: collective.Auto, Factor: bench.DefaultFactor,
+		Iters: 1, Warmup: 0, Fabric: fabric, Streams: f.work.streams, Explain: true,
+	}
+	if err := checked(cfg.Validate(f.ranks)); err != nil {
+		return thunder.Model{}, err
+	}
+	if f.ranks < 2 {
+		return thunder.Model{}, usagef("-n: %d rank has nobody to talk to, want 2 or more", f.ranks)
+	}
+	var model *thunder.Model
+	run := localRun{cfg: cfg, ranks: f.ranks}
+	err := run.run(cmd.Context(), func(row bench.Row) { model = row.Model }, cmd.ErrOrStderr())
+	if err != nil {
+		return thunder.Model{}, err
+	}
+	if model == nil || !model.Valid() {
+		return thunder.Model{}, errors.New("the ranks measured nothing; run it again")
+	}
+	return *model, nil
+}
+
+// joined measures as one rank of a job; true for the one that writes the profile.
+func (f *tuneFlags) joined(cmd *cobra.Command, profile *thunder.Profile) (bool, error) {
+	if cmd.Flags().Changed("fabric") {
+		f.work.fabric = f.fabrics[0]
+	}
+	comm, err := f.join.open(cmd.Context(), &f.work, cmd.ErrOrStderr())
+	if err != nil {
+		return false, err
+	}
+	defer comm.Close()
+	m, err := bench.Calibrate(cmd.Context(), comm)
+	if err != nil {
+		return false, err
+	}
+	profile.Fabrics[comm.Fabric()] = m
+	return comm.Rank() == 0, nil
+}
+
+// describeProfile says what was measured.
+func describeProfile(p *thunder.Profile) string {
+	var b strings.Builder
+	for _, name := range []string{"tcp", "shm", "shm+tcp"} {
+		if m, ok := p.Fabrics[name]; ok {
+			fmt.Fprintf(&b, "%-8s a message takes %.2f µs, then %.2f GB/s; reducing %.1f GB/s\n", name, m.Alpha, perMicro(m.Beta), perMicro(m.Gamma))
+		}
+	}
+	return b.String()
+}
