@@ -112,6 +112,7 @@ type door struct {
 	conns  []*net.TCPConn // oldest first
 	closed bool
 	failed int    // connections sent away
+	auth   bool   // last is about a token that differs
 	last   string // the last of them, and why
 }
 
@@ -141,11 +142,18 @@ func (d *door) leave(c *net.TCPConn) {
 	}
 }
 
-// note remembers a failure for the error of whoever waits in vain.
+// note remembers a failure for the error of whoever waits in vain. That a token
+// differs is worth more than the broken connections that come with it.
 func (d *door) note(from string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.failed++
+	var auth *handshake.AuthError
+	if isAuth := errors.As(err, &auth); isAuth {
+		d.auth = true
+	} else if d.auth {
+		return
+	}
 	d.last = fmt.Sprintf("from %s: %v", from, err)
 }
 
