@@ -41,6 +41,8 @@ export THUNDER_TEST_RDMA=rxe0 THUNDER_TEST_RDMA_SECOND=rxe1
 
 part verbs /t/verbs.test -test.run 'TestOpenUnknown|TestMissing|TestDevice' -test.v -test.timeout 60s
 
+part fabric /t/rdma.test -test.run 'TestDevice' -test.v -test.timeout 300s
+
 [ $failed = 0 ] && echo "rdma-vm: all passed"
 sync
 poweroff -f

@@ -21,6 +21,8 @@ type completionQueue struct {
 	cq   uintptr
 	page page
 	wc   *[pollBatch]workCompletion
+	poll [3]uintptr // arguments, kept so that a call allocates nothing
+	arm  [2]uintptr
 }
 
 // NewCQ implements hca.Device.
@@ -39,13 +41,15 @@ func (d *Device) NewCQ(depth int, ch hca.Channel) (hca.CQ, error) {
 		q.page.free()
 		return nil, err
 	}
+	q.poll = [3]uintptr{q.cq, 0, ptr(q.wc)}
+	q.arm = [2]uintptr{q.cq, 0}
 	return q, nil
 }
 
 // Poll implements hca.CQ.
 func (q *completionQueue) Poll(wcs []hca.WC) (int, error) {
-	want := min(len(wcs), pollBatch)
-	r, _, _ := purego.SyscallN(q.ctx.pollCQ, q.cq, uintptr(want), ptr(q.wc))
+	q.poll[1] = uintptr(min(len(wcs), pollBatch))
+	r, _, _ := purego.SyscallN(q.ctx.pollCQ, q.poll[:]...)
 	n := int(int32(r))
 	if n < 0 {
 		return 0, &Error{Verb: "ibv_poll_cq", Errno: syscall.Errno(-n)}
@@ -63,7 +67,7 @@ func (q *completionQueue) Poll(wcs []hca.WC) (int, error) {
 
 // Arm implements hca.CQ.
 func (q *completionQueue) Arm() error {
-	if r, _, _ := purego.SyscallN(q.ctx.reqNotifyCQ, q.cq, 0); int32(r) != 0 {
+	if r, _, _ := purego.SyscallN(q.ctx.reqNotifyCQ, q.arm[:]...); int32(r) != 0 {
 		return &Error{Verb: "ibv_req_notify_cq", Errno: syscall.Errno(int32(r))}
 	}
 	return nil
@@ -86,6 +90,8 @@ type channel struct {
 	page page
 	cq   *uintptr // of the event
 	arg  *uintptr
+	get  [3]uintptr // arguments, kept so that a call allocates nothing
+	ack  [2]uintptr
 	read func(fd uintptr) bool
 	err  error // of the last read
 }
@@ -124,16 +130,18 @@ func (c *channel) open() error {
 		return err
 	}
 	c.cq, c.arg = carve[uintptr](&c.page), carve[uintptr](&c.page)
+	c.get = [3]uintptr{c.ch, ptr(c.cq), ptr(c.arg)}
 	c.read = c.take
 	return nil
 }
 
 // take reads one event and acknowledges it; false if there is none yet.
 func (c *channel) take(uintptr) bool {
-	r, errno := c.lib.getCQEvent.call(c.ch, ptr(c.cq), ptr(c.arg))
+	r, errno := c.lib.getCQEvent.call(c.get[:]...)
 	switch {
 	case int32(r) == 0:
-		c.lib.ackCQEvents.call(*c.cq, 1)
+		c.ack = [2]uintptr{*c.cq, 1}
+		c.lib.ackCQEvents.call(c.ack[:]...)
 		c.err = nil
 	case errno == syscall.EAGAIN:
 		return false

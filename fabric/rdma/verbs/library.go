@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"fmt"
+	"runtime"
 	"syscall"
 	"unsafe"
 
@@ -43,14 +44,24 @@ func (e *Error) Unwrap() error {
 
 // verb is one exported function of the library.
 type verb struct {
-	name string
-	fn   uintptr
+	name  string
+	fn    uintptr
+	errno uintptr // function that tells where errno is; 0 where each call tells errno
 }
 
-// call returns what the function returned, and errno as it left it.
+// call returns what the function returned, and errno as it left it. That is the
+// thread's, so both have to be read on the same one; nothing else on it goes
+// through the C library in between.
 func (v verb) call(args ...uintptr) (uintptr, syscall.Errno) {
-	r, _, errno := purego.SyscallN(v.fn, args...)
-	return r, syscall.Errno(errno)
+	if v.errno == 0 {
+		r, _, errno := purego.SyscallN(v.fn, args...)
+		return r, syscall.Errno(errno)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	r, _, _ := purego.SyscallN(v.fn, args...)
+	p, _, _ := purego.SyscallN(v.errno)
+	return r, syscall.Errno(*at[int32](p))
 }
 
 // object calls a function that returns a pointer, or null and errno.
@@ -98,6 +109,10 @@ func load(names []string) (*library, error) {
 	if err != nil {
 		return nil, &MissingError{Library: names[0], Fix: missingFix, Err: err}
 	}
+	errno, err := errnoFunc()
+	if err != nil {
+		return nil, &MissingError{Library: names[0], Fix: missingFix, Err: err}
+	}
 	l := &library{}
 	for name, v := range map[string]*verb{
 		"ibv_get_device_list": &l.getDeviceList, "ibv_free_device_list": &l.freeDeviceList,
@@ -115,7 +130,7 @@ func load(names []string) (*library, error) {
 		if err != nil {
 			return nil, &MissingError{Library: names[0], Fix: missingFix, Err: err}
 		}
-		*v = verb{name, fn}
+		*v = verb{name, fn, errno}
 	}
 	return l, nil
 }

@@ -33,6 +33,8 @@ type pair struct {
 	rwr  *recvWR
 	rsge *sge
 	bad  *uintptr
+	send [3]uintptr // arguments, kept so that a call allocates nothing
+	recv [3]uintptr
 }
 
 // NewQP implements hca.PD. The queue pair is in the state INIT.
@@ -50,6 +52,8 @@ func (p *protectionDomain) NewQP(cfg hca.QPConfig) (hca.QP, error) {
 	q.rwr, q.rsge, q.bad = carve[recvWR](&q.page), carve[sge](&q.page), carve[uintptr](&q.page)
 	q.swr.sgList, q.swr.flags = ptr(q.ssge), sendSignaled
 	q.rwr.sgList, q.rwr.numSGE = ptr(q.rsge), 1
+	q.send = [3]uintptr{q.qp, ptr(q.swr), ptr(q.bad)}
+	q.recv = [3]uintptr{q.qp, ptr(q.rwr), ptr(q.bad)}
 	return q, nil
 }
 
@@ -134,7 +138,7 @@ func (q *pair) PostSend(wr *hca.SendWR) error {
 	for i := range wr.NSGE {
 		q.ssge[i] = sge{wr.SGE[i].Addr, wr.SGE[i].Len, wr.SGE[i].LKey}
 	}
-	if r, _, _ := purego.SyscallN(q.ctx.postSend, q.qp, ptr(s), ptr(q.bad)); int32(r) != 0 {
+	if r, _, _ := purego.SyscallN(q.ctx.postSend, q.send[:]...); int32(r) != 0 {
 		return &Error{Verb: "ibv_post_send", Errno: postErrno(r)}
 	}
 	return nil
@@ -144,7 +148,7 @@ func (q *pair) PostSend(wr *hca.SendWR) error {
 func (q *pair) PostRecv(id uint64, s hca.SGE) error {
 	q.rwr.id = id
 	*q.rsge = sge{s.Addr, s.Len, s.LKey}
-	if r, _, _ := purego.SyscallN(q.ctx.postRecv, q.qp, ptr(q.rwr), ptr(q.bad)); int32(r) != 0 {
+	if r, _, _ := purego.SyscallN(q.ctx.postRecv, q.recv[:]...); int32(r) != 0 {
 		return &Error{Verb: "ibv_post_recv", Errno: postErrno(r)}
 	}
 	return nil

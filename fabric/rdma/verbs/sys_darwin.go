@@ -11,6 +11,9 @@ var libraryNames = []string{"librdma.dylib", "/usr/lib/librdma.dylib"}
 
 const missingFix = "RDMA over Thunderbolt needs macOS 26.2 or later, Thunderbolt 5, and `rdma_ctl enable` run once in Recovery"
 
+// errnoFunc finds nothing: a call tells errno itself here.
+func errnoFunc() (uintptr, error) { return 0, nil }
+
 // adjust writes down the limits of RDMA over Thunderbolt, which the device does
 // not report, or not truthfully.
 func adjust(l *hca.Limits) {

@@ -5,12 +5,17 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/ebitengine/purego"
+
 	"thundercollective/fabric/rdma/internal/hca"
 )
 
 var libraryNames = []string{"libibverbs.so.1", "libibverbs.so"}
 
 const missingFix = "install it (apt install libibverbs1 ibverbs-providers, or dnf install libibverbs)"
+
+// errnoFunc finds the C library's function that tells where errno is.
+func errnoFunc() (uintptr, error) { return purego.Dlsym(purego.RTLD_DEFAULT, "__errno_location") }
 
 // adjust completes the limits with what no verb tells.
 func adjust(l *hca.Limits) {

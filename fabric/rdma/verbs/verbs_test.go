@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ebitengine/purego"
+
 	"thundercollective/fabric/rdma/internal/hca"
 )
 
@@ -167,4 +169,40 @@ func mappedGID(t *testing.T, d hca.Device) hca.GID {
 	}
 	t.Fatalf("no IPv4-mapped GID among %v", gids)
 	return hca.GID{}
+}
+
+// TestErrnoIsRead calls something of the C library that is known to fail.
+func TestErrnoIsRead(t *testing.T) {
+	errno, err := errnoFunc()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fn, err := purego.Dlsym(purego.RTLD_DEFAULT, "close")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := int32(-1)
+	if got := (verb{"close", fn, errno}).do(uintptr(uint32(bad))); !errors.Is(got, syscall.EBADF) {
+		t.Errorf("closing no file: %v, want EBADF", got)
+	}
+}
+
+// TestCallsDoNotAllocate calls a function the way the data path does.
+func TestCallsDoNotAllocate(t *testing.T) {
+	fn, err := purego.Dlsym(purego.RTLD_DEFAULT, "abs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	errno, err := errnoFunc()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := new([3]uintptr)
+	v := verb{"abs", fn, errno}
+	if n := testing.AllocsPerRun(100, func() {
+		purego.SyscallN(fn, args[:]...)
+		v.call(args[:]...)
+	}); n != 0 {
+		t.Errorf("two calls allocate %v times", n)
+	}
 }
