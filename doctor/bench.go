@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -118,8 +119,9 @@ func (m *Meter) bench(ctx context.Context, g *topology.Graph, cable int, transpo
 	var text [2][]byte
 	var errs [2]error
 	for rank, e := range [2]topology.End{c.A, c.B} {
+		own := slices.Concat(args, []string{"--rank", fmt.Sprint(rank)}) // the ranks must not share it
 		wg.Go(func() {
-			text[rank], errs[rank] = m.Hosts.Thunder(ctx, sshName(g, e), token, append(args, "--rank", fmt.Sprint(rank))...)
+			text[rank], errs[rank] = m.Hosts.Thunder(ctx, sshName(g, e), token, own...)
 			if errs[rank] != nil {
 				cancel() // the other rank would wait for it
 			}

@@ -99,6 +99,9 @@ func TestMeasure(t *testing.T) {
 	g := load(t, "testdata/stories/connectx-in-an-enclosure.txtar")
 	l := &lab{
 		thunder: func(host, args string) (string, error) {
+			if want := map[string]string{"head-a": "--rank 0", "head-b": "--rank 1"}[host]; !strings.HasSuffix(args, want) {
+				return "", fmt.Errorf("%s was asked %s", host, args)
+			}
 			if strings.Contains(args, "--fabric rdma") {
 				return rows(0.1, 2, 7.2), nil
 			}
