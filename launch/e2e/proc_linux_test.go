@@ -25,6 +25,16 @@ func children(pid int) []int {
 	return list
 }
 
+// descendants returns the processes that pid started, and those they did.
+func descendants(pid int) []int {
+	var list []int
+	for _, child := range children(pid) {
+		list = append(list, child)
+		list = append(list, descendants(child)...)
+	}
+	return list
+}
+
 func cmdline(pid int) string {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return string(bytes.ReplaceAll(b, []byte{0}, []byte(" ")))

@@ -111,7 +111,10 @@ SetEnv PATH=%s SSHD_NAME=%s
 	}
 	h.pid = cmd.Process.Pid
 	t.Cleanup(func() {
-		syscall.Kill(-h.pid, syscall.SIGKILL) // with its connections
+		for _, pid := range descendants(h.pid) { // its connections
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+		cmd.Process.Kill()
 		cmd.Wait()
 		if t.Failed() {
 			text, _ := os.ReadFile(log.Name())
