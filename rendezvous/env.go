@@ -131,7 +131,7 @@ func (e *envReader) token() []byte {
 		e.bad("THUNDER_TOKEN_FILE", "set together with THUNDER_TOKEN; set one of them")
 		return nil
 	case path != "":
-		token, err := readToken(path)
+		token, err := ReadToken(path)
 		if err != nil {
 			e.errs = append(e.errs, fmt.Errorf("THUNDER_TOKEN_FILE: %w", err))
 		}
@@ -142,9 +142,9 @@ func (e *envReader) token() []byte {
 	return []byte(strings.TrimSpace(text))
 }
 
-// readToken reads a token file. Space around the token does not count, so that a
+// ReadToken reads a token file. Space around the token does not count, so that a
 // file made with echo and a variable hold the same token.
-func readToken(path string) ([]byte, error) {
+func ReadToken(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func readToken(path string) ([]byte, error) {
 	}
 	token := strings.TrimSpace(string(b))
 	if token == "" {
-		return nil, fmt.Errorf("%s is empty", path)
+		return nil, fmt.Errorf("%s is empty; write the job's secret into it", path)
 	}
 	return []byte(token), nil
 }

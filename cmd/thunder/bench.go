@@ -126,13 +126,6 @@ func (f *benchFlags) run(cmd *cobra.Command, mode string) error {
 	if err != nil {
 		return err
 	}
-	if f.work.fabric == "" {
-		f.work.fabric = os.Getenv("THUNDER_FABRIC")
-	}
-	if f.work.fabric == "" {
-		f.work.fabric = "tcp"
-	}
-	cfg.Fabric = f.work.fabric
 	if f.plot != "" {
 		// Rather now than after the work.
 		if dir := filepath.Dir(f.plot); !isDir(dir) {

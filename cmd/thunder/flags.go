@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -108,7 +110,8 @@ func completeFlag(cmd *cobra.Command, name string, values []string) {
 
 // config turns the flags into what bench takes. Errors are about usage.
 func (f *workFlags) config(fs *pflag.FlagSet, mode string) (bench.Config, error) {
-	cfg := bench.Config{Root: f.root, Factor: f.factor, Iters: f.iters, Warmup: f.warmup, NoCheck: f.noCheck, Streams: f.streams,
+	f.fabric = cmp.Or(f.fabric, os.Getenv("THUNDER_FABRIC"), "tcp")
+	cfg := bench.Config{Fabric: f.fabric, Root: f.root, Factor: f.factor, Iters: f.iters, Warmup: f.warmup, NoCheck: f.noCheck, Streams: f.streams,
 		Alloc: f.alloc, Idle: f.idle, Explain: f.explain}
 	var err error
 	if cfg.Mode, err = bench.ParseMode(mode); err != nil {

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
-	"os"
 	"time"
 
 	thunder "thundercollective"
@@ -61,12 +59,9 @@ func (f *joinFlags) options(work *workFlags) (thunder.Options, error) {
 		return o, usagef("--fabric: mem joins ranks of one process only; use tcp, or -n to start the ranks here")
 	}
 	if f.tokenFile != "" {
-		token, err := os.ReadFile(f.tokenFile)
-		if err != nil {
+		var err error
+		if o.Token, err = rendezvous.ReadToken(f.tokenFile); err != nil {
 			return o, usagef("--token-file: %w", err)
-		}
-		if o.Token = bytes.TrimSpace(token); len(o.Token) == 0 {
-			return o, usagef("--token-file: %s is empty; write the job's secret into it", f.tokenFile)
 		}
 	}
 	// A rank counts only together with the number of ranks, which a list of all
