@@ -1,0 +1,16 @@
+"""Errors are exceptions, in time, and say what happened."""
+
+import pytest
+
+
+@pytest.mark.parametrize("kind", ["disagree", "late", "interrupt", "fork", "kill"])
+def test_arrays(ranks, kind):
+    ranks("trouble.py", 2, "numpy", kind, codes={1: -9} if kind == "kill" else None, timeout=60)
+
+
+def test_torch(ranks):
+    pytest.importorskip("torch", reason="SKIP: torch is not installed")
+    kinds = ["disagree", "late", "interrupt", "interrupt_async", "fork", "kill"]
+    outputs = ranks("trouble.py", 2, "torch", *kinds, torch=True, codes={1: -9}, timeout=120)
+    for kind in kinds:
+        assert f"{kind} ok" in outputs[0]
