@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -25,6 +26,18 @@ func inside(ns string) Runner {
 	}
 }
 
+// onlyPorts fails the test when a command names anything but the two ports, or,
+// for one of them, the bridge it was in.
+func onlyPorts(t *testing.T, run Runner) Runner {
+	return func(ctx context.Context, argv ...string) ([]byte, error) {
+		i := slices.Index(argv, "dev")
+		if i < 0 || i+1 >= len(argv) || argv[i+1] != "tb0" && argv[i+1] != "tb1" {
+			t.Errorf("%v is about something else than a port", argv)
+		}
+		return run(ctx, argv...)
+	}
+}
+
 func labPlans(t *testing.T, l *netnstest.Lab) []Plan {
 	t.Helper()
 	return mustPlan(t, topology.Build(l.Machines(40)))
@@ -36,7 +49,7 @@ func TestApplyPingUndo(t *testing.T) {
 	plans := labPlans(t, l)
 	var ms [2]*Machine
 	for i := range 2 {
-		ms[i] = &Machine{Run: inside(l.NS[i]), StateDir: t.TempDir()}
+		ms[i] = &Machine{Run: onlyPorts(t, inside(l.NS[i])), StateDir: t.TempDir()}
 		if err := ms[i].Apply(t.Context(), &plans[i]); err != nil {
 			t.Fatal(err)
 		}

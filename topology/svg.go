@@ -155,13 +155,12 @@ func svgPlug(b *bytes.Buffer, p plugMark, w *wire) {
 		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="6" fill="%s"/>`+"\n", p.at.x, p.at.y, w.colour)
 		return
 	}
-	fill, ink := w.colour, "#fff"
-	dash := ""
+	shape, ink := fmt.Sprintf(`fill="%s"`, w.colour), "#fff"
 	if w.missing {
-		fill, ink, dash = "#fdf1f8", w.colour, ` stroke-dasharray="3 3"`
+		shape, ink = `class="pill" stroke-dasharray="3 3"`, w.colour
 	}
-	fmt.Fprintf(b, `<g class="plug"><rect x="%.1f" y="%.1f" width="%.0f" height="%.0f" rx="8" fill="%s" stroke="%s" stroke-width="1.5"%s/>`,
-		p.at.x-pw/2, p.at.y-ph/2, pw, ph, fill, w.colour, dash)
+	fmt.Fprintf(b, `<g class="plug"><rect x="%.1f" y="%.1f" width="%.0f" height="%.0f" rx="8" %s stroke="%s" stroke-width="1.5"/>`,
+		p.at.x-pw/2, p.at.y-ph/2, pw, ph, shape, w.colour)
 	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" font-size="12" font-weight="700" text-anchor="middle" fill="%s">%s</text></g>`+"\n",
 		p.at.x, p.at.y+4.3, ink, html.EscapeString(p.text))
 }

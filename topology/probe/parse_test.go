@@ -188,3 +188,44 @@ func TestProblemsAreNamed(t *testing.T) {
 		t.Error("what can be read is missing")
 	}
 }
+
+// Behind a dock on Linux: the route tells what hangs on what.
+func TestLinuxHub(t *testing.T) {
+	files := fileTree{}
+	for name, text := range map[string]string{
+		"domain0/security": "user", "domain0/iommu_dma_protection": "1",
+		"0-0/unique_id": "aaaa", "0-0/generation": "4", "0-0/usb4_port1/link": "usb4", "0-0/usb4_port3/link": "none",
+		"0-1/unique_id": "bbbb", "0-1/device_name": "Dock", "0-1/authorized": "1", "0-1/rx_speed": "20.0 Gb/s", "0-1/rx_lanes": "2",
+		"0-301/unique_id": "cccc", "0-301/device_name": "far", "0-301/rx_speed": "10.0 Gb/s", "0-301/rx_lanes": "2",
+		"0-301.0/key": "network", "0-301.0/net/thunderbolt0/type": "1",
+		"0-501/unique_id": "dddd", "0-501/device_name": "Drive", "0-501/authorized": "0",
+		"0-0:1.1/vendor": "0x8087", "usb4_port1/x": "",
+	} {
+		if err := files.add(tbDevices+"/"+name, []byte(text+"\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tb, err := readTBSysfs(newTree(files, "."))
+	if err != nil || len(tb.Ports) != 2 || tb.Ports[1].Connected {
+		t.Fatalf("%v %+v", err, tb)
+	}
+	var hosts []string
+	tb.Ports[0].Hosts(func(n *Node, via []*Node) {
+		hosts = append(hosts, n.Name+" by "+n.Interface+" via "+via[0].Name)
+		if n.Gbps != 20 {
+			t.Errorf("speed %v", n.Gbps)
+		}
+	})
+	if len(hosts) != 1 || hosts[0] != "far by thunderbolt0 via Dock" {
+		t.Errorf("%v", hosts)
+	}
+	unauthorised := 0
+	tb.Ports[0].AllDevices(func(n *Node) {
+		if n.Authorized != nil && *n.Authorized == 0 {
+			unauthorised++
+		}
+	})
+	if unauthorised != 1 || tb.Domains[0].IOMMU == nil || !*tb.Domains[0].IOMMU || tb.Domains[0].Security != "user" {
+		t.Errorf("%d unauthorised, %+v", unauthorised, tb.Domains[0])
+	}
+}
