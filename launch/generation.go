@@ -3,7 +3,6 @@ package launch
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -172,13 +171,12 @@ func (g *generation) message(m int, job *environ.Job) wire.Start {
 		Ranks: g.place.Machines[m].Ranks, Argv: g.program.argv, Files: job.Files(),
 		Linger: g.cfg.Linger, Grace: g.cfg.Grace,
 	}
-	passed := passedOn()
+	s.Before, s.After = g.program.env(), g.cfg.Env
+	if !g.place.Machines[m].Local {
+		s.Before = append(s.Before, passedOn()...)
+	}
 	for _, rank := range s.Ranks {
-		env := slices.Concat(g.program.env(), job.Rank(rank))
-		if !g.place.Machines[m].Local {
-			env = slices.Concat(passed, env)
-		}
-		s.Env = append(s.Env, append(env, g.cfg.Env...))
+		s.Env = append(s.Env, job.Rank(rank))
 		if g.cfg.Stdin != nil && (rank == 0 || g.cfg.StdinAll) {
 			s.Stdin = append(s.Stdin, rank)
 		}

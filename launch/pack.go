@@ -50,13 +50,13 @@ func insideCopy(copied, prog string) (name string, ok bool) {
 // pack writes files and folders to w as a tar stream.
 func pack(w io.Writer, paths []string) error {
 	tw := tar.NewWriter(w)
-	dirs := map[string]bool{".": true}
+	packed := map[string]bool{".": true} // names, once each
 	for _, path := range paths {
 		abs, name, err := copyName(path)
 		if err != nil {
 			return err
 		}
-		if err := packParents(tw, filepath.Dir(name), dirs); err != nil {
+		if err := packParents(tw, filepath.Dir(name), packed); err != nil {
 			return err
 		}
 		err = filepath.WalkDir(abs, func(p string, d fs.DirEntry, err error) error {
@@ -67,7 +67,7 @@ func pack(w io.Writer, paths []string) error {
 			if err != nil {
 				return err
 			}
-			return packOne(tw, p, filepath.ToSlash(filepath.Join(name, rel)), d, dirs)
+			return packOne(tw, p, filepath.ToSlash(filepath.Join(name, rel)), d, packed)
 		})
 		if err != nil {
 			return fmt.Errorf("copy %s: %w", path, err)
@@ -77,21 +77,22 @@ func pack(w io.Writer, paths []string) error {
 }
 
 // packParents writes the folders above a name, once each.
-func packParents(tw *tar.Writer, dir string, dirs map[string]bool) error {
-	if dirs[dir] {
+func packParents(tw *tar.Writer, dir string, packed map[string]bool) error {
+	if packed[dir] {
 		return nil
 	}
-	if err := packParents(tw, filepath.Dir(dir), dirs); err != nil {
+	if err := packParents(tw, filepath.Dir(dir), packed); err != nil {
 		return err
 	}
-	dirs[dir] = true
+	packed[dir] = true
 	return tw.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: filepath.ToSlash(dir), Mode: 0o755})
 }
 
-func packOne(tw *tar.Writer, path, name string, d fs.DirEntry, dirs map[string]bool) error {
-	if d.IsDir() && dirs[name] {
+func packOne(tw *tar.Writer, path, name string, d fs.DirEntry, packed map[string]bool) error {
+	if packed[name] {
 		return nil
 	}
+	packed[name] = true
 	if !d.IsDir() && !d.Type().IsRegular() && d.Type() != fs.ModeSymlink {
 		return nil // a socket or a device is nothing to send
 	}
@@ -111,9 +112,6 @@ func packOne(tw *tar.Writer, path, name string, d fs.DirEntry, dirs map[string]b
 	}
 	// Who owns a file here means nothing there.
 	h.Name, h.Uid, h.Gid, h.Uname, h.Gname = name, 0, 0, "", ""
-	if d.IsDir() {
-		dirs[name] = true
-	}
 	if err := tw.WriteHeader(h); err != nil || !d.Type().IsRegular() {
 		return err
 	}

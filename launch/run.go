@@ -32,7 +32,8 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	place := hosts.Place(cfg.Hosts)
 	for rank := range place.Ranks {
-		cfg.Output.Hosts = append(cfg.Output.Hosts, machineOf(place, rank))
+		name := machineOf(place, rank)
+		cfg.Output.Hosts = append(cfg.Output.Hosts, name[strings.LastIndexByte(name, '@')+1:]) // without the user
 	}
 	printer, err := output.New(cfg.Output)
 	if err != nil {

@@ -7,6 +7,11 @@
 #   ip             iproute2        network namespaces (setup, netns tests)
 #   ping           iputils-ping    proof that an applied setup carries packets
 #   chromium       chromium        the SVG and HTML tests look at rendered pages
+#   sshd, ssh      openssh-*       jobs over ssh, on loopback (launch/e2e)
+#   mpirun         openmpi-bin     ranks under Open MPI
+#   srun           slurm-wlm       ranks under a single-machine Slurm
+#   munged         munge           which it authenticates with
+#   nsenter        util-linux      to run that in a namespace of its own
 set -eu
 
 missing=
@@ -19,6 +24,14 @@ need() { # need COMMAND PACKAGE
 need ip iproute2
 need ping iputils-ping
 need chromium chromium
+need sshd openssh-server
+need ssh openssh-client
+need mpirun openmpi-bin
+need slurmctld slurmctld
+need slurmd slurmd
+need srun slurm-client
+need munged munge
+need nsenter util-linux
 
 if [ -z "$missing" ]; then
 	echo "test dependencies: all present"

@@ -214,6 +214,9 @@ func (f *launchFlags) where(cfg *launch.Config) error {
 			return err
 		}
 		cfg.Env = slices.Clone(file.Envs)
+		if file.Backend != "" {
+			cfg.Env = append(cfg.Env, "MLX_DISTRIBUTED_BACKEND="+file.Backend)
+		}
 		if cfg.Port == 0 {
 			cfg.Port = file.Port
 		}

@@ -77,7 +77,7 @@ func (j *job) run() {
 		Argv:   argv,
 		Ranks:  len(s.Ranks),
 		Dir:    j.prep.ready.Dir,
-		Env:    func(i int) []string { return slices.Concat(j.files, s.Env[i]) },
+		Env:    func(i int) []string { return slices.Concat(j.files, s.Before, s.Env[i], s.After) },
 		Stdin:  j.rankStdin,
 		Stdout: func(i int) io.Writer { return output{j.conn, wire.KindStdout, s.Ranks[i]} },
 		Stderr: func(i int) io.Writer { return output{j.conn, wire.KindStderr, s.Ranks[i]} },

@@ -141,6 +141,19 @@ func TestRestarts(t *testing.T) {
 	thunder(t, "launch", "-n", "2", "--restarts", "1", "--", "no-such-program").want(t, 127, "no-such-program")
 }
 
+// A machine that was lost takes part in the next generation, with its files.
+func TestRestartAfterCut(t *testing.T) {
+	t.Parallel()
+	f := twoHosts(t)
+	prog := filepath.Join(t.TempDir(), "prog.sh")
+	writeFile(t, prog, "#!/bin/sh\necho \"generation $THUNDER_GENERATION\"\n[ $THUNDER_GENERATION = 1 ] || sleep 100\n")
+	os.Chmod(prog, 0o755)
+	l := f.launch(t, "--hosts", "a,b", "--restarts", "1", "--copy", prog, "--", prog)
+	eventually(t, 20*time.Second, "ranks are up", func() bool { return strings.Count(l.out.String(), "generation 0") == 2 })
+	cut(t, f.hosts["b"])
+	l.want(t, 0, "b: it closed the connection", "restart 1 of 1", "0@a | generation 1", "1@b | generation 1")
+}
+
 // The token is in no output, on no command line, and in no environment.
 func TestTokenStaysSecret(t *testing.T) {
 	t.Parallel()
@@ -263,6 +276,9 @@ func TestPrograms(t *testing.T) {
 	})
 	t.Run("go over ssh", func(t *testing.T) {
 		twoHosts(t).launch(t, "--hosts", "a:2,b:2", "--", allreduce).want(t, 0, "0@a | rank 0 of 4: the ranks add up to 6", "3@b | rank 3 of 4: the ranks add up to 6")
+	})
+	t.Run("go here and over ssh", func(t *testing.T) {
+		twoHosts(t).launch(t, "--hosts", "localhost:2,b:2", "--", allreduce).want(t, 0, "0@localhost | rank 0 of 4: the ranks add up to 6", "3@b         | rank 3 of 4: the ranks add up to 6")
 	})
 	t.Run("python", func(t *testing.T) {
 		if _, err := exec.LookPath("python3"); err != nil {

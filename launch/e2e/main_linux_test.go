@@ -24,6 +24,11 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("tests with sshd, mpirun and Slurm are skipped with -short")
+		return 0
+	}
 	var err error
 	if work, err = os.MkdirTemp("", "thunder-e2e-"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -38,7 +43,6 @@ func run(m *testing.M) int {
 	remove := privilegeSeparationDir()
 	defer remove()
 	// These tests wait most of the time, not for a CPU.
-	flag.Parse()
 	flag.Set("test.parallel", "4")
 	return m.Run()
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -173,6 +174,9 @@ func TestBackgroundProcessesEnd(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			if _, err := exec.LookPath("setsid"); err != nil && strings.HasPrefix(tt.sh, "setsid") {
+				t.Skip("needs setsid")
+			}
 			cfg := script(1, tt.sh)
 			cfg.Grace = 300 * time.Millisecond
 			out := collect(&cfg)

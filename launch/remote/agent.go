@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type Agent struct {
 	stdin  io.Closer
 	stdout *os.File
 	stderr *tailBuffer
+	noise  string        // what came in place of a greeting
 	exited chan struct{} // closed when the process was reaped
 	once   sync.Once
 	quit   chan struct{} // ends the pings
@@ -102,7 +104,7 @@ func (a *Agent) greet(ctx context.Context) error {
 		if he, ok := errors.AsType[*HostError](err); ok {
 			return he
 		}
-		return diagnose(a.Host, a.stderr.String(), err)
+		return diagnose(a.Host, cmp.Or(a.stderr.String(), a.noise), err)
 	case <-timeout.C:
 		a.await(0)
 		<-greeting
@@ -117,7 +119,7 @@ func (a *Agent) greet(ctx context.Context) error {
 func (a *Agent) awaitHello() error {
 	noise, err := a.AwaitGreeting()
 	if err != nil {
-		a.stderr.Write(noise)
+		a.noise = string(noise)
 		return err
 	}
 	f, err := a.Next()

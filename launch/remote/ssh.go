@@ -22,7 +22,8 @@ var options = []string{
 	"-o", "ControlMaster=no",
 	"-o", "ClearAllForwardings=yes",
 	"-o", "RemoteCommand=none",
-	"-o", "LogLevel=ERROR",
+	"-o", "RequestTTY=no",
+	"-o", "LogLevel=INFO", // what it says is shown only when it fails
 }
 
 // Command is the command line that starts an agent on host.

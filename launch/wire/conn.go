@@ -17,7 +17,7 @@ const Preamble = "\x00thunder launch-agent\n"
 
 // maxFrame bounds a frame's payload, and maxNoise what may precede the preamble.
 const (
-	maxFrame = 4 << 20
+	maxFrame = 16 << 20
 	maxNoise = 1 << 20
 )
 

@@ -70,7 +70,10 @@ type Failed struct {
 type Start struct {
 	Ranks []int
 	Argv  []string
-	Env   [][]string // to be added to the agent's own environment
+	// Env is added to the agent's own environment: Before for every rank, then
+	// the rank's own, then After for every rank. Later ones win.
+	Before, After []string
+	Env           [][]string
 	// Files are written to files that only the user can read, and the variables
 	// they are named after set to where they are.
 	Files map[string]string
