@@ -149,13 +149,13 @@ func (x *examiner) setupFix() string { return SetupCommand(x.g) }
 // SetupCommand is the command line that brings the ports of a cabling up.
 func SetupCommand(g *topology.Graph) string {
 	if len(g.Machines) < 2 {
-		return "thunder setup --apply"
+		return "sudo thunder setup --apply"
 	}
 	names := make([]string, len(g.Machines))
 	for i, m := range g.Machines {
 		names[i] = m.Host
 	}
-	return "thunder setup --hosts " + strings.Join(names, ",") + " --apply"
+	return "thunder setup --hosts " + strings.Join(names, ",") + " --sudo --apply"
 }
 
 func mib(n uint64) string {

@@ -34,7 +34,11 @@ func (x *examiner) shape() {
 		}
 	case topology.Broken:
 		c.Status, c.Cause = Fail, "some machines cannot reach each other by cable"
-		if !anyThunderbolt(g) {
+		if unread := unreadPorts(g); len(unread) > 0 {
+			c.Status, c.Fix = Skip, ""
+			c.Actual = "cannot be told: the ports of " + strings.Join(unread, ", ") + " could not be read"
+			c.Cause = "see what could not be read above"
+		} else if !anyThunderbolt(g) {
 			c.Status, c.Cause, c.Fix = Absent, "", ""
 			c.Actual = "no cables: none of these machines has Thunderbolt"
 		}
@@ -42,6 +46,16 @@ func (x *examiner) shape() {
 		c.Status, c.Cause = Warn, "traffic between machines at the far ends passes through others"
 	}
 	x.add(c)
+}
+
+func unreadPorts(g *topology.Graph) []string {
+	var out []string
+	for _, m := range g.Machines {
+		if m.PortsUnknown() {
+			out = append(out, m.Host)
+		}
+	}
+	return out
 }
 
 func anyThunderbolt(g *topology.Graph) bool {

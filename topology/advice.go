@@ -70,8 +70,8 @@ func plug(g *Graph, free [][]probe.Port, a, b int, target string) Plug {
 	var full []string
 	for _, m := range []int{a, b} {
 		switch {
-		case g.Machines[m].Lost != "":
-			full = append(full, g.Machines[m].Host+" could not be asked")
+		case g.Machines[m].PortsUnknown():
+			full = append(full, "the ports of "+g.Machines[m].Host+" could not be read")
 		case len(g.Machines[m].Thunderbolt.Ports) == 0:
 			full = append(full, g.Machines[m].Host+" shows no Thunderbolt port")
 		case len(free[m]) == 0:

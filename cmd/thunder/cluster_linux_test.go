@@ -80,7 +80,7 @@ func TestBringUp(t *testing.T) {
 	before := [2]string{c.lab.Picture(0), c.lab.Picture(1)}
 	state := filepath.Join(c.dir, "state")
 
-	if r := c.run("doctor"); r.code != 1 || !strings.Contains(r.stdout, "tb1 is in br0") || !strings.Contains(r.stdout, "thunder setup --hosts lab0,lab1 --apply") {
+	if r := c.run("doctor"); r.code != 1 || !strings.Contains(r.stdout, "tb1 is in br0") || !strings.Contains(r.stdout, "thunder setup --hosts lab0,lab1 --sudo --apply") {
 		t.Fatalf("doctor before: %+v", r)
 	}
 	if r := c.run("setup"); r.code != 0 || !strings.Contains(r.stdout, "Nothing was changed") {

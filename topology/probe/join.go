@@ -3,6 +3,7 @@ package probe
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // join ties the parts of a finished report together: cards to interfaces,
@@ -48,6 +49,14 @@ func (m *Machine) rdmaDevice(name string) *RDMADevice {
 		}
 	}
 	return nil
+}
+
+// PortsUnknown reports whether the Thunderbolt ports could not be read, as opposed
+// to there being none.
+func (m *Machine) PortsUnknown() bool {
+	return m.Lost != "" || len(m.Thunderbolt.Ports) == 0 && slices.ContainsFunc(m.Problems, func(p Problem) bool {
+		return strings.Contains(strings.ToLower(p.What), "thunderbolt")
+	})
 }
 
 // HasModule reports whether a kernel module is loaded.
