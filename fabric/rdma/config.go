@@ -11,12 +11,11 @@ import (
 
 // A Config says which devices to use and how. The zero value is usable.
 type Config struct {
-	// Devices names this rank's devices for each peer, by rank: the row of the
-	// hostfile. Several for one peer are several rails, and the peer's row for
-	// this rank has to name as many. With no row at all, the pair of devices
-	// is chosen by address. An empty entry means that there is no RDMA to that
-	// peer.
-	Devices Row
+	// Devices names this rank's devices for each peer, by rank: its row of the
+	// hostfile. Several for one peer are several rails; as many are used as
+	// both ends have. With no row at all, the pair of devices is chosen by
+	// address. An empty entry means that there is no RDMA to that peer.
+	Devices [][]string
 	// GIDIndex overrides the choice of address on every device; 0 chooses the
 	// IPv4-mapped one. Index 0 itself is never right.
 	GIDIndex int

@@ -41,8 +41,8 @@ func realDevices(t *testing.T) []string {
 }
 
 // everywhere is the row of a rank that uses the same devices to all peers.
-func everywhere(n int, devs []string) rdma.Row {
-	row := make(rdma.Row, n)
+func everywhere(n int, devs []string) [][]string {
+	row := make([][]string, n)
 	for p := range row {
 		row[p] = devs
 	}
@@ -127,9 +127,9 @@ func TestDeviceBadInput(t *testing.T) {
 		cfg  rdma.Config
 		want string
 	}{
-		{rdma.Config{Devices: rdma.Row{nil, {"mlx9"}}}, "RDMA device mlx9 does not exist; there is " + devs[0]},
-		{rdma.Config{Devices: rdma.Row{nil, devs[:1]}, GIDIndex: 77}, "has no GID with index 77"},
-		{rdma.Config{Devices: rdma.Row{nil, devs[:1]}, Port: 5}, "has no port 5"},
+		{rdma.Config{Devices: [][]string{nil, {"mlx9"}}}, "RDMA device mlx9 does not exist; there is " + devs[0]},
+		{rdma.Config{Devices: [][]string{nil, devs[:1]}, GIDIndex: 77}, "has no GID with index 77"},
+		{rdma.Config{Devices: [][]string{nil, devs[:1]}, Port: 5}, "has no port 5"},
 	} {
 		boots, err := mem.New(2)
 		if err != nil {

@@ -42,7 +42,7 @@ func railed(t testing.TB, opt rdmatest.Options, rails int, cfg rdma.Config) *job
 	for i := range names {
 		names[i] = fmt.Sprintf("emu%d", (i+1)%rails)
 	}
-	cfg.Devices = rdma.Row{names, names}
+	cfg.Devices = [][]string{names, names}
 	return newJob(t, 2, opt, cfg)
 }
 

@@ -265,7 +265,7 @@ func (l *Link) attend() {
 	if l.torn || l.err != nil && l.toPeer.queue.len() == 0 {
 		return
 	}
-	pending := l.toPeer.unfinished > 0 || l.toPeer.parked || l.fromPeer.parked
+	pending := l.tidy() > 0 || l.toPeer.parked || l.fromPeer.parked
 	switch {
 	case pending && l.events:
 		l.arm()

@@ -23,7 +23,7 @@ func (e *UnavailableError) Error() string {
 // steps, and both learn of an error in either at the same step, so that both fall
 // back or both fail.
 func (f *Fabric) establish(ctx context.Context, peer int, ch fabric.Channel) (fabric.Link, error) {
-	boot, err := f.boot.Link(ctx, peer, ch|bootBit)
+	boot, err := f.boot.Link(ctx, peer, setupChannels|ch)
 	if err != nil {
 		return nil, err
 	}

@@ -55,8 +55,8 @@ type entry struct {
 }
 
 // New joins the rank of boot to its peers over RDMA. Links are agreed on over
-// boot, on channels with the highest bit set; Control is left to it, and so are
-// pairs without RDMA if Config.Fallback allows it. The fabric takes boot over, and
+// boot, on provider channels; Control is left to it, and so are pairs without RDMA
+// if Config.Fallback allows it. The fabric takes boot over, and
 // closes it in the end, unless New fails.
 func New(ctx context.Context, boot fabric.Fabric, cfg Config) (*Fabric, error) {
 	cfg, err := cfg.withDefaults(boot.Size())
@@ -193,11 +193,11 @@ func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.
 	if peer < 0 || peer >= f.Size() || peer == f.Rank() {
 		return nil, fmt.Errorf("rdma: rank %d has no link to rank %d (of %d ranks)", f.Rank(), peer, f.Size())
 	}
-	if ch == fabric.Control {
+	switch {
+	case ch&setupChannels == setupChannels, ch&fabric.ProviderChannels == 0 && ch&setupChannels != 0:
+		return nil, fmt.Errorf("rdma: channel %#x is not for use", uint32(ch))
+	case ch == fabric.Control || ch >= fabric.ProviderChannels:
 		return f.boot.Link(ctx, peer, ch)
-	}
-	if ch&bootBit != 0 {
-		return nil, fmt.Errorf("rdma: channel %#x is taken", uint32(ch))
 	}
 	e, first, err := f.entry(linkKey{peer, ch})
 	if err != nil {

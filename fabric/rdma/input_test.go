@@ -24,15 +24,15 @@ func TestBadInput(t *testing.T) {
 		cfg  func(*rdma.Config)
 		want []string
 	}{
-		{"no such device", nil, func(c *rdma.Config) { c.Devices = rdma.Row{nil, {"mlx9"}} }, []string{"mlx9", "does not exist", "emu0"}},
+		{"no such device", nil, func(c *rdma.Config) { c.Devices = [][]string{nil, {"mlx9"}} }, []string{"mlx9", "does not exist", "emu0"}},
 		{"no device", func(o *rdmatest.Options) { o.Devices = -1 }, nil, []string{"no RDMA device", "driver"}},
 		{"port down", func(o *rdmatest.Options) { o.PortDown = true }, nil, []string{"emu0", "port 1 is down", "cable"}},
 		{"no such port", nil, func(c *rdma.Config) { c.Port = 7 }, []string{"emu0", "port 7"}},
 		{"no usable GID", func(o *rdmatest.Options) { o.NoIPv4 = true }, nil, []string{"emu0", "IPv4", "0: fe80::1"}},
 		{"no such GID", nil, func(c *rdma.Config) { c.GIDIndex = 9 }, []string{"emu0", "index 9", "0: fe80::1", "2: ::ffff:10.90.0.1"}},
-		{"short row", nil, func(c *rdma.Config) { c.Devices = rdma.Row{nil} }, []string{"1 entries for 2 ranks"}},
-		{"empty row", nil, func(c *rdma.Config) { c.Devices = rdma.Row{nil, nil} }, []string{"names no RDMA device from rank 0 to rank 1"}},
-		{"too many rails", nil, func(c *rdma.Config) { c.Devices = rdma.Row{nil, {"a", "b", "c", "d", "e"}} }, []string{"5 devices for rank 1"}},
+		{"short row", nil, func(c *rdma.Config) { c.Devices = [][]string{nil} }, []string{"1 entries for 2 ranks"}},
+		{"empty row", nil, func(c *rdma.Config) { c.Devices = [][]string{nil, nil} }, []string{"names no RDMA device from rank 0 to rank 1"}},
+		{"too many rails", nil, func(c *rdma.Config) { c.Devices = [][]string{nil, {"a", "b", "c", "d", "e"}} }, []string{"5 devices for rank 1"}},
 		{"bad GID index", nil, func(c *rdma.Config) { c.GIDIndex = -1 }, []string{"GID index -1"}},
 		{"negative time", nil, func(c *rdma.Config) { c.Linger = -1 }, []string{"negative"}},
 	} {

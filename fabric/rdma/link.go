@@ -18,7 +18,7 @@ var errPeerClosed = errors.New("peer closed its end")
 var errProtocol = errors.New("the peer sent what makes no sense here")
 
 // Link is a path to one peer over one or more rails. It implements fabric.Link,
-// fabric.Poster and fabric.Counter.
+// fabric.Backlog and fabric.Counter.
 //
 // All state is guarded by mu. Whoever is in a call does the work: it polls the
 // completion queues, and acts on every completion, whichever side it is for. With

@@ -10,10 +10,11 @@ import (
 	"thundercollective/fabric"
 )
 
-// bootBit marks the channels of the boot fabric that carry the set-up of RDMA
+// setupChannels are the channels of the boot fabric that carry the set-up of RDMA
 // links: the link on channel c is agreed on, and its peer's life watched, on
-// channel c|bootBit. Channels with this bit are therefore not for others.
-const bootBit fabric.Channel = 1 << 31
+// channel setupChannels|c. They are the upper half of the provider channels; the
+// lower half is left to a provider on top of this one.
+const setupChannels = fabric.ProviderChannels | 1<<30
 
 // protocol is changed with anything that both ends have to agree on.
 const protocol = 1

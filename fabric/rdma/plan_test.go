@@ -1,9 +1,7 @@
 package rdma
 
 import (
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -114,26 +112,6 @@ func TestPlanOfMixedEnds(t *testing.T) {
 	}
 	if p.rc || p.frame != 4096 || p.sge != 1 {
 		t.Errorf("got %+v", p)
-	}
-}
-
-func TestRow(t *testing.T) {
-	for _, tt := range []struct {
-		in   string
-		want Row
-		ok   bool
-	}{
-		{`[null, "rdma_en5", ["rdma_en3", "rdma_en4"]]`, Row{nil, {"rdma_en5"}, {"rdma_en3", "rdma_en4"}}, true},
-		{`[]`, Row{}, true},
-		{`["a", 5]`, nil, false},
-		{`["a", ["b", null, 7]]`, nil, false},
-		{`{"0": "a"}`, nil, false},
-	} {
-		var got Row
-		err := json.Unmarshal([]byte(tt.in), &got)
-		if (err == nil) != tt.ok || tt.ok && !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: got %v, %v", tt.in, got, err)
-		}
 	}
 }
 

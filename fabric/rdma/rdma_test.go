@@ -55,8 +55,8 @@ func newJob(t testing.TB, n int, opt rdmatest.Options, cfg rdma.Config) *job {
 
 // cables is the row of a rank in a full mesh of up to 4: device k joins the ranks
 // whose numbers differ in the bits of k+1, so each cable has its own.
-func cables(rank, n int) rdma.Row {
-	row := make(rdma.Row, n)
+func cables(rank, n int) [][]string {
+	row := make([][]string, n)
 	for p := range row {
 		if p != rank {
 			row[p] = []string{fmt.Sprintf("emu%d", (rank^p)-1)}

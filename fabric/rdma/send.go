@@ -12,12 +12,12 @@ import (
 // sender is the sending side of a link, guarded by Link.mu.
 type sender struct {
 	side
-	msg        uint64 // number of the next message
-	queue      ring[*sendOp]
-	unfinished int  // messages whose buffers are the caller's and still needed
-	reading    int  // requests with the device that read such buffers
-	pumping    bool // somebody works on the queue; it may let go of mu
-	spare      []*sendOp
+	msg     uint64        // number of the next message
+	queue   ring[*sendOp] // not handed over to the device yet
+	open    ring[*sendOp] // in order, from the first whose buffer is needed
+	reading int           // requests with the device that read such buffers
+	pumping bool          // somebody works on the queue; it may let go of mu
+	spare   []*sendOp
 
 	// What the peer said of how it wants a message.
 	hasAdvert bool
@@ -39,7 +39,6 @@ type sendOp struct {
 	handed bool // all of it
 	reads  int  // requests with the device that read b
 	done   bool // b is the caller's again
-	posted bool // nobody waits for this one alone
 }
 
 // A mode is the way a message is sent.
@@ -71,7 +70,7 @@ func (l *Link) Send(ctx context.Context, tag *fabric.Tag, b []byte) error {
 		l.wait(&t.side)
 		l.pump()
 	}
-	t.spare = append(t.spare, op)
+	l.tidy()
 	return nil
 }
 
@@ -86,22 +85,23 @@ func (l *Link) Post(tag *fabric.Tag, b []byte) (bool, error) {
 	}
 	op := l.newOp(tag, b)
 	l.pump()
-	if op.done {
-		l.toPeer.spare = append(l.toPeer.spare, op)
-		return true, nil
-	}
-	op.posted = true
-	return false, nil
+	done := op.done
+	l.tidy()
+	return done, nil
 }
 
 // Flush implements fabric.Poster.
-func (l *Link) Flush(ctx context.Context) error {
+func (l *Link) Flush(ctx context.Context) error { return l.Await(ctx, 0) }
+
+// Await implements fabric.Backlog. What was posted moves on by itself; nobody has
+// to be in a call for it.
+func (l *Link) Await(ctx context.Context, left int) error {
 	t := &l.toPeer
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.begin(&t.side, ctx)
 	defer l.end(&t.side)
-	for t.unfinished > 0 || t.broken != nil {
+	for l.tidy() > left || t.broken != nil {
 		if err := l.sendFault(); err != nil {
 			return l.quitSend(err)
 		}
@@ -142,7 +142,9 @@ func (l *Link) quitSend(err error) error {
 	for t.queue.len() > 0 {
 		t.queue.pop()
 	}
-	t.unfinished = 0
+	for t.open.len() > 0 {
+		t.open.pop()
+	}
 	return err
 }
 
@@ -156,9 +158,19 @@ func (l *Link) newOp(tag *fabric.Tag, b []byte) *sendOp {
 	}
 	*op = sendOp{tag: *tag, b: b, msg: t.msg}
 	t.msg++
-	t.unfinished++
 	t.queue.push(op)
+	t.open.push(op)
 	return op
+}
+
+// tidy puts away the messages at the front whose buffers are the caller's again,
+// and returns the number of the others.
+func (l *Link) tidy() int {
+	t := &l.toPeer
+	for t.open.len() > 0 && (*t.open.front()).done {
+		t.spare = append(t.spare, t.open.pop())
+	}
+	return t.open.len()
 }
 
 // settle notes that a message needs its buffer no more, if that is so.
@@ -168,13 +180,9 @@ func (l *Link) settle(op *sendOp) {
 	}
 	t := &l.toPeer
 	op.done = true
-	t.unfinished--
 	l.sentMsgs.Add(1)
 	l.sentBytes.Add(uint64(len(op.b)))
 	op.b, op.reg = nil, nil
-	if op.posted {
-		t.spare = append(t.spare, op)
-	}
 	l.notify(&t.side)
 }
 

@@ -48,8 +48,19 @@ func (l *Link) run() {
 				continue
 			}
 		}
-		timer.Reset(tickEvery)
+		timer.Reset(l.tickIn())
 	}
+}
+
+// tickIn is the time to the next tick. Without events, what was posted waits for
+// nothing else.
+func (l *Link) tickIn() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.events && l.tidy() > 0 {
+		return shortNap
+	}
+	return tickEvery
 }
 
 // tick reports whether another is needed.
@@ -73,6 +84,6 @@ func (l *Link) tick() bool {
 		}
 	}
 	l.ticking = l.err == nil && !l.torn &&
-		(l.wantsTick() || !l.armed && (!l.rc || l.toPeer.unfinished > 0))
+		(l.wantsTick() || !l.armed && (!l.rc || l.tidy() > 0))
 	return l.ticking
 }
