@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"thundercollective/fabric"
@@ -37,14 +38,18 @@ func (f *Fabric) establish(ctx context.Context, peer int, ch fabric.Channel) (fa
 		return nil, f.setupError(peer, err)
 	}
 	if why == "" {
-		f.announce(peer, l, "")
+		f.announce(peer, l, "", slog.LevelInfo)
 		l.start()
 		return l, nil
 	}
 	if !ours.Fallback || !theirs.Fallback {
 		return nil, &UnavailableError{peer, why}
 	}
-	f.announce(peer, nil, why)
+	level := slog.LevelWarn
+	if ours.Plain && theirs.Plain {
+		level = slog.LevelDebug // nothing is amiss
+	}
+	f.announce(peer, nil, why, level)
 	return f.boot.Link(ctx, peer, ch)
 }
 

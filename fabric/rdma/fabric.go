@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"thundercollective/fabric"
-	"thundercollective/fabric/rdma/verbs"
 )
 
 var errClosed = fabric.ErrClosed
@@ -81,12 +80,11 @@ func (f *Fabric) openDevices() error {
 	f.rows = make([]railRow, f.Size())
 	var broken error
 	if f.cfg.Host == nil {
-		h, err := verbs.NewHost()
+		h, err := systemHost()
 		if err != nil {
-			broken = err
-		} else {
-			f.cfg.Host = h
+			broken = &absentError{err}
 		}
+		f.cfg.Host = h
 	}
 	opened := map[string]railRow{} // by device
 	for peer := range f.rows {
@@ -142,7 +140,7 @@ func (f *Fabric) namedDevices(opened map[string]railRow, names []string) railRow
 func (f *Fabric) anyDevices(opened map[string]railRow) railRow {
 	names, err := f.cfg.Host.Devices()
 	if err == nil && len(names) == 0 {
-		err = errNoDevice
+		err = &absentError{errNoDevice}
 	}
 	row := railRow{any: true, why: err}
 	for _, name := range names {
@@ -159,6 +157,11 @@ func (f *Fabric) anyDevices(opened map[string]railRow) railRow {
 	return row
 }
 
+// An absentError wraps the reason why a machine has no RDMA at all.
+type absentError struct{ error }
+
+func (e *absentError) Unwrap() error { return e.error }
+
 var errNoDevice = errors.New("this machine has no RDMA device; is the card there, and its driver loaded? " +
 	"(soft-RoCE: rdma link add rxe0 type rxe netdev eth0; macOS: rdma_ctl enable, in Recovery)")
 
@@ -168,18 +171,23 @@ func (f *Fabric) rails(peer int) []*device { return f.rows[peer].devices }
 func (f *Fabric) offerTo(peer int) offer {
 	row := &f.rows[peer]
 	o := offer{Protocol: protocol, Any: row.any, Fallback: f.cfg.Fallback, Why: text(row.why)}
+	o.Plain = f.cfg.Devices == nil && errors.As(row.why, new(*absentError))
 	for _, d := range row.devices {
 		o.Rails = append(o.Rails, d.offer())
 	}
 	return o
 }
 
-// Name implements fabric.Fabric.
+// Name implements fabric.Fabric. It says what there is to expect: "rdma+tcp" when
+// pairs may have to do without RDMA, "tcp" when all of them have to.
 func (f *Fabric) Name() string {
-	if f.cfg.Fallback {
-		return "auto"
+	switch {
+	case !f.cfg.Fallback:
+		return "rdma"
+	case len(f.devices) == 0:
+		return f.boot.Name()
 	}
-	return "rdma"
+	return "rdma+" + f.boot.Name()
 }
 
 // Rank implements fabric.Fabric.

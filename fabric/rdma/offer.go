@@ -26,6 +26,7 @@ type offer struct {
 	Any      bool        `json:"any,omitempty"`      // one rail of these is meant
 	Fallback bool        `json:"fallback,omitempty"` // Config.Fallback
 	Why      string      `json:"why,omitempty"`      // why there are no rails
+	Plain    bool        `json:"plain,omitempty"`    // the machine has no RDMA, and nobody said that it had
 }
 
 // A railOffer describes a device.

@@ -1,7 +1,9 @@
 package rdma
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -32,7 +34,7 @@ func (f *Fabric) Paths() []Path {
 }
 
 // announce notes how a peer is reached and logs it, once.
-func (f *Fabric) announce(peer int, l *Link, why string) {
+func (f *Fabric) announce(peer int, l *Link, why string, level slog.Level) {
 	p := Path{Peer: peer, Reason: why}
 	if l != nil {
 		p.RDMA, p.Profile = true, "UC"
@@ -47,12 +49,13 @@ func (f *Fabric) announce(peer int, l *Link, why string) {
 	old, known := f.paths[peer]
 	f.paths[peer] = p
 	f.mu.Unlock()
-	switch {
-	case known && old.RDMA == p.RDMA:
-	case p.RDMA:
-		f.cfg.Logger.Info("rdma: in use", "rank", f.Rank(), "peer", peer, "devices", p.Devices, "profile", p.Profile)
-	default:
-		f.cfg.Logger.Warn("rdma: not in use; this pair is slower than it could be", "rank", f.Rank(), "peer", peer,
-			"instead", f.boot.Name(), "reason", why)
+	if known && old.RDMA == p.RDMA {
+		return
 	}
+	ctx := context.Background()
+	if p.RDMA {
+		f.cfg.Logger.Log(ctx, level, "rdma: in use", "rank", f.Rank(), "peer", peer, "devices", p.Devices, "profile", p.Profile)
+		return
+	}
+	f.cfg.Logger.Log(ctx, level, "rdma: not in use for this pair", "rank", f.Rank(), "peer", peer, "instead", f.boot.Name(), "reason", why)
 }
