@@ -33,13 +33,13 @@ type Config struct {
 
 // Run serves a launcher until it goes away, or ctx ends.
 func Run(ctx context.Context, cfg Config) error {
-	dir, err := os.MkdirTemp("", "thunder-job-")
+	files, err := newFolder()
 	if err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer files.remove()
 
-	a := &agent{cfg: cfg, conn: wire.NewConn(cfg.In, cfg.Out), dir: dir, frames: make(chan wire.Frame), silence: time.NewTimer(firstSilence), quiet: firstSilence}
+	a := &agent{cfg: cfg, conn: wire.NewConn(cfg.In, cfg.Out), dir: files.path, frames: make(chan wire.Frame), silence: time.NewTimer(firstSilence), quiet: firstSilence}
 	if err := a.greet(); err != nil {
 		return fmt.Errorf("agent: greet the launcher: %w", err)
 	}

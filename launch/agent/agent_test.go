@@ -319,6 +319,35 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// Folders of agents that were killed are removed by the next one; those of living
+// agents are not.
+func TestStaleFolders(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	living, err := newFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer living.remove()
+	killed, err := newFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed.lock.Close()
+	next, err := newFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f, want := range map[*folder]bool{living: true, killed: false, next: true} {
+		if _, err := os.Stat(f.path); (err == nil) != want {
+			t.Errorf("%s is there: %v, want %v", f.path, err == nil, want)
+		}
+	}
+	next.remove()
+	if left, _ := filepath.Glob(os.TempDir() + "/*"); len(left) != 1 {
+		t.Errorf("left: %v", left)
+	}
+}
+
 func TestUnpackStaysInside(t *testing.T) {
 	for _, headers := range [][]tar.Header{
 		{{Name: "../evil", Typeflag: tar.TypeReg}},

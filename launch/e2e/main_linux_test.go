@@ -35,6 +35,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(work)
+	os.Setenv("TMPDIR", work) // agents that are killed leave their files
 	thunderBin = filepath.Join(work, "thunder")
 	if err := build(thunderBin, ""); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -94,9 +94,9 @@ PermitRootLogin yes
 KbdInteractiveAuthentication no
 PrintMotd no
 MaxStartups 100
-SetEnv PATH=%s SSHD_NAME=%s
+SetEnv PATH=%s SSHD_NAME=%s TMPDIR=%s
 %s
-`, h.addr, h.port, f.dir, f.dir, h.name, f.dir, h.path, h.name, h.extra))
+`, h.addr, h.port, f.dir, f.dir, h.name, f.dir, h.path, h.name, work, h.extra))
 	argv := append(append([]string{}, h.inside...), sshd, "-D", "-e", "-f", config)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	log, err := os.Create(filepath.Join(f.dir, h.name+".log"))
