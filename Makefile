@@ -34,6 +34,10 @@ fuzz: ## fuzz every parser for FUZZTIME (10s) each
 bench: ## Go benchmarks of kernels and links
 	$(GO) test -run '^$$' -bench . -benchmem ./reduce ./fabric/... ./collective .
 
+.PHONY: bench-peers
+bench-peers: build ## side by side with Open MPI, Gloo and MLX into docs/benchmarks (QUICK=1: a look)
+	scripts/bench-peers.sh
+
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf bin

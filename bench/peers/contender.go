@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// A benchCase is what contenders are compared in.
+type benchCase struct {
+	mode  string
+	wire  string // "tcp" or "shm"
+	ranks int
+}
+
+func (c benchCase) String() string {
+	wire := "loopback TCP"
+	if c.wire == "shm" {
+		wire = "shared memory"
+	}
+	return fmt.Sprintf("%s, %d ranks, %s", c.mode, c.ranks, wire)
+}
+
+func (c benchCase) file() string { return fmt.Sprintf("%s-%s-%d", c.mode, c.wire, c.ranks) }
+
+// A contender times a case: µs by size.
+type contender struct {
+	name string
+	does func(c benchCase) bool
+	run  func(ctx context.Context, s *settings, c benchCase) (map[int]float64, error)
+}
+
+// ours are the contenders that the others are compared with.
+const (
+	ours      = "thundercollective"
+	oursAlloc = "thundercollective, Comm.Alloc"
+	limitName = "the machine's limit"
+)
+
+// contenders lists who takes part, ours first.
+func contenders(s *settings) []contender {
+	list := []contender{
+		{ours, func(benchCase) bool { return true }, thunderRun(false)},
+		{oursAlloc, func(c benchCase) bool { return c.wire == "shm" && c.mode == "allreduce" }, thunderRun(true)},
+		{limitName, func(c benchCase) bool { return c.wire == "shm" && c.mode == "allreduce" && c.ranks == 2 }, limitRun},
+	}
+	if s.mpi != "" {
+		list = append(list, contender{"Open MPI", func(benchCase) bool { return true }, mpiRun})
+	}
+	if s.python != "" {
+		list = append(list,
+			contender{"Gloo (PyTorch)", func(c benchCase) bool { return c.wire == "tcp" }, glooRun},
+			contender{"MLX ring", func(c benchCase) bool {
+				return c.wire == "tcp" && (c.mode == "allreduce" || c.mode == "allgather")
+			}, mlxRun})
+	}
+	return list
+}
+
+func thunderRun(alloc bool) func(context.Context, *settings, benchCase) (map[int]float64, error) {
+	return func(ctx context.Context, s *settings, c benchCase) (map[int]float64, error) {
+		args := []string{"bench", c.mode, "-n", strconv.Itoa(c.ranks), "--fabric", c.wire, "--json", "--no-check",
+			"--min", strconv.Itoa(s.sizes[0]), "--max", strconv.Itoa(s.sizes[len(s.sizes)-1]),
+			"--factor", strconv.Itoa(s.sizes[1] / s.sizes[0])}
+		if alloc {
+			args = append(args, "--alloc")
+		}
+		out, err := output(exec.CommandContext(ctx, s.thunder, args...))
+		if err != nil {
+			return nil, err
+		}
+		got := map[int]float64{}
+		for line := range bytes.Lines(out) {
+			var row struct {
+				Size int `json:"size_bytes"`
+				Lat  struct {
+					P50 float64 `json:"p50"`
+				} `json:"lat_us"`
+			}
+			if err := json.Unmarshal(line, &row); err != nil {
+				return nil, err
+			}
+			// Sizes below one element a rank are rounded up.
+			for _, size := range s.sizes {
+				if size == row.Size || size < row.Size && row.Size <= 4*c.ranks {
+					got[size] = row.Lat.P50
+				}
+			}
+		}
+		return got, nil
+	}
+}
+
+func mpiRun(ctx context.Context, s *settings, c benchCase) (map[int]float64, error) {
+	btl := "self,vader"
+	if c.wire == "tcp" {
+		btl = "self,tcp"
+	}
+	args := []string{"--allow-run-as-root", "--oversubscribe", "-n", strconv.Itoa(c.ranks),
+		"--mca", "pml", "ob1", "--mca", "btl", btl, "--mca", "btl_tcp_if_include", "lo", s.mpi, c.mode}
+	cmd := exec.CommandContext(ctx, s.mpirun, append(args, texts(s.sizes)...)...)
+	out, err := output(cmd)
+	return parse(out), err
+}
+
+func glooRun(ctx context.Context, s *settings, c benchCase) (map[int]float64, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	return pythonRun(ctx, s, c, func(rank int) *exec.Cmd {
+		args := []string{filepath.Join(s.programs, "gloo.py"), c.mode, strconv.Itoa(rank), strconv.Itoa(c.ranks), port}
+		cmd := exec.CommandContext(ctx, s.python, append(args, texts(s.sizes)...)...)
+		cmd.Env = append(os.Environ(), "GLOO_SOCKET_IFNAME=lo")
+		return cmd
+	})
+}
+
+func mlxRun(ctx context.Context, s *settings, c benchCase) (map[int]float64, error) {
+	var hosts [][]string
+	for range c.ranks {
+		port, err := freePort()
+		if err != nil {
+			return nil, err
+		}
+		hosts = append(hosts, []string{"127.0.0.1:" + port})
+	}
+	text, err := json.Marshal(hosts)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(os.TempDir(), fmt.Sprintf("thunder-peers-%d.json", os.Getpid()))
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return nil, err
+	}
+	defer os.Remove(file)
+	return pythonRun(ctx, s, c, func(rank int) *exec.Cmd {
+		args := []string{filepath.Join(s.programs, "mlx_ring.py"), c.mode, strconv.Itoa(rank), strconv.Itoa(c.ranks)}
+		cmd := exec.CommandContext(ctx, s.python, append(args, texts(s.sizes)...)...)
+		cmd.Env = append(os.Environ(), "MLX_HOSTFILE="+file, "MLX_RANK="+strconv.Itoa(rank))
+		return cmd
+	})
+}
+
+// pythonRun starts a process for each rank and returns what rank 0 printed.
+func pythonRun(_ context.Context, _ *settings, c benchCase, command func(rank int) *exec.Cmd) (map[int]float64, error) {
+	outs, errs := make([][]byte, c.ranks), make([]error, c.ranks)
+	var wg sync.WaitGroup
+	for r := range c.ranks {
+		wg.Go(func() { outs[r], errs[r] = output(command(r)) })
+	}
+	wg.Wait()
+	return parse(outs[0]), errors.Join(errs...)
+}
+
+// output runs a command; its error tells what the command said last.
+func output(cmd *exec.Cmd) ([]byte, error) {
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		last := strings.TrimSpace(said.String())
+		if i := strings.LastIndexByte(last, '\n'); i >= 0 {
+			last = last[i+1:]
+		}
+		return out.Bytes(), fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, last)
+	}
+	return out.Bytes(), nil
+}
+
+// parse reads lines "SIZE MICROS".
+func parse(out []byte) map[int]float64 {
+	got := map[int]float64{}
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	for lines.Scan() {
+		var size int
+		var micros float64
+		if n, _ := fmt.Sscan(lines.Text(), &size, &micros); n == 2 {
+			got[size] = micros
+		}
+	}
+	return got
+}
+
+func texts(sizes []int) []string {
+	var list []string
+	for _, n := range sizes {
+		list = append(list, strconv.Itoa(n))
+	}
+	return list
+}
+
+// freePort returns a port on loopback that was free a moment ago.
+func freePort() (string, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer ln.Close()
+	_, port, err := net.SplitHostPort(ln.Addr().String())
+	return port, err
+}
+
+// median is of a copy; 0 of nothing.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}

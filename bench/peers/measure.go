@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+)
+
+// results are the measurements of all rounds.
+type results struct {
+	cases    []benchCase
+	names    []string // of contenders
+	micros   map[key][]float64
+	troubles []string // who could not run, and why
+	pings    []ping
+	started  time.Time
+}
+
+type key struct {
+	c    benchCase
+	name string
+	size int
+}
+
+// at is the median over the rounds; 0 where there is none.
+func (r *results) at(c benchCase, name string, size int) float64 {
+	return median(r.micros[key{c, name, size}])
+}
+
+// has says whether a contender took part in a case.
+func (r *results) has(c benchCase, name string) bool {
+	for k := range r.micros {
+		if k.c == c && k.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// measure runs everything, round by round.
+func measure(ctx context.Context, s *settings, progress io.Writer) *results {
+	r := &results{micros: map[key][]float64{}, started: time.Now()}
+	for _, n := range s.ranks {
+		for _, wire := range []string{"tcp", "shm"} {
+			for _, mode := range s.modes {
+				r.cases = append(r.cases, benchCase{mode, wire, n})
+			}
+		}
+	}
+	list := contenders(s)
+	for _, c := range list {
+		r.names = append(r.names, c.name)
+	}
+	if s.mpi == "" {
+		r.troubles = append(r.troubles, "Open MPI did not take part: mpicc is not there")
+	}
+	if s.python == "" {
+		r.troubles = append(r.troubles, "Gloo and MLX did not take part: there is no Python with torch and mlx")
+	}
+	for round := range s.rounds {
+		for _, c := range r.cases {
+			for i := range list {
+				// Another one begins each round.
+				who := list[(i+round)%len(list)]
+				if !who.does(c) || ctx.Err() != nil {
+					continue
+				}
+				fmt.Fprintf(progress, "round %d of %d: %v: %s\n", round+1, s.rounds, c, who.name)
+				limited, cancel := context.WithTimeout(ctx, s.timeout)
+				got, err := who.run(limited, s, c)
+				cancel()
+				if err != nil {
+					r.troubles = append(r.troubles, fmt.Sprintf("%s, round %d, %v: %v", who.name, round+1, c, err))
+				}
+				for size, t := range got {
+					k := key{c, who.name, size}
+					r.micros[k] = append(r.micros[k], t)
+				}
+			}
+		}
+		fmt.Fprintf(progress, "round %d of %d: ping-pong and iperf3\n", round+1, s.rounds)
+		r.pingPong(ctx, s)
+	}
+	return r
+}
