@@ -72,7 +72,7 @@ def _average_packed(leaves: list[Any], batch: list[int], results: list[Any], g: 
 
 
 def _bytes(address: int, n: int) -> np.ndarray[Any, Any]:
-    return np.frombuffer((ctypes.c_uint8 * n).from_address(address), np.uint8) if n else np.empty(0, np.uint8)
+    return np.frombuffer(memoryview((ctypes.c_uint8 * n).from_address(address)), np.uint8) if n else np.empty(0, np.uint8)
 
 
 def _map(tree: Any, f: Callable[[Any], Any]) -> Any:

@@ -1,6 +1,6 @@
 """Trains small models on thunder and on Gloo and compares them step by step.
 
-    torch_train.py ddp|fsdp|tp|pipeline
+    torch_train.py ddp|fsdp|tp|pipeline ...
 """
 
 import sys
@@ -128,11 +128,12 @@ def run(backend, f):
 
 
 if __name__ == "__main__":
-    f = {"ddp": ddp, "fsdp": fsdp, "tp": tp, "pipeline": pipeline}[sys.argv[1]]
-    ours, theirs = run("cpu:thunder", f), run("gloo", f)
-    assert len(ours[0]) == len(theirs[0])
-    for step, (a, b) in enumerate(zip(ours[0], theirs[0])):
-        assert abs(a - b) < 1e-5, f"loss at step {step}: {a} on thunder, {b} on gloo"
-    for name, p in ours[1].items():
-        torch.testing.assert_close(p, theirs[1][name], rtol=1e-4, atol=1e-5, msg=name)
-    print("same losses", [round(v, 4) for v in ours[0]])
+    for how in sys.argv[1:]:
+        f = {"ddp": ddp, "fsdp": fsdp, "tp": tp, "pipeline": pipeline}[how]
+        ours, theirs = run("cpu:thunder", f), run("gloo", f)
+        assert len(ours[0]) == len(theirs[0])
+        for step, (a, b) in enumerate(zip(ours[0], theirs[0])):
+            assert abs(a - b) < 1e-5, f"{how}: loss at step {step}: {a} on thunder, {b} on gloo"
+        for name, p in ours[1].items():
+            torch.testing.assert_close(p, theirs[1][name], rtol=1e-4, atol=1e-5, msg=f"{how}: {name}")
+        print(how, "has the same losses", [round(v, 4) for v in ours[0]])
