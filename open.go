@@ -15,10 +15,10 @@ import (
 // have to name the same.
 func openFabric(ln *tcp.Listener, roster *rendezvous.Roster, cfg rendezvous.Config, o Options) (fabric.Fabric, error) {
 	switch o.Fabric {
-	case "", "auto", "tcp", "shm":
+	case "", "auto", "tcp", "rdma", "shm":
 	default:
 		ln.Close()
-		return nil, fmt.Errorf("there is no fabric %q here; choose auto, tcp or shm", o.Fabric)
+		return nil, fmt.Errorf("there is no fabric %q here; choose auto, tcp, rdma or shm", o.Fabric)
 	}
 	tc := tcp.Config{
 		Rank: roster.Rank, Generation: roster.Generation, Token: cfg.Token,
@@ -31,11 +31,21 @@ func openFabric(ln *tcp.Listener, roster *rendezvous.Roster, cfg rendezvous.Conf
 	switch {
 	case err != nil:
 		return nil, err // not t: a nil *tcp.Fabric would not be a nil fabric.Fabric
-	case o.Fabric == "tcp", o.Fabric != "shm" && neighbours(roster) == 1:
+	case o.Fabric == "tcp":
 		return t, nil
 	}
+	var boot fabric.Fabric = t
+	if o.Fabric != "shm" && (o.Fabric == "rdma" || neighbours(roster) < roster.Size()) {
+		if boot, err = openRDMA(t, roster, cfg, o); err != nil {
+			t.Close()
+			return nil, err
+		}
+	}
+	if o.Fabric == "rdma" || o.Fabric != "shm" && neighbours(roster) == 1 {
+		return boot, nil
+	}
 	s, err := shm.New(shm.Config{
-		Bootstrap: t, Spin: tc.Spin, Logger: o.Logger, Require: o.Fabric == "shm",
+		Bootstrap: boot, Spin: tc.Spin, Logger: o.Logger, Require: o.Fabric == "shm",
 		Near: func(peer int) bool { return roster.Peers[peer].Host == roster.Peers[roster.Rank].Host },
 	})
 	if err != nil {

@@ -41,10 +41,16 @@ type Options struct {
 	Token    []byte
 	Insecure bool
 
-	// Fabric carries the messages: "tcp"; "shm", shared memory, for ranks that are
-	// all on one machine; or "auto", the default: shared memory between ranks of
-	// the same machine and TCP between the others. All ranks have to say the same.
+	// Fabric carries the messages: "tcp"; "rdma"; "shm", shared memory, for ranks
+	// that are all on one machine; or "auto", the default: shared memory between
+	// ranks of the same machine, RDMA between those that have it, and TCP between
+	// the others. All ranks have to say the same.
 	Fabric string
+	// Devices are the RDMA devices to use to every peer, one per rail. Without
+	// them the hostfile says, or those are used that work.
+	Devices []string
+	// GIDIndex overrides the choice of the RDMA devices' addresses.
+	GIDIndex int
 	// Streams is the number of TCP connections to each peer.
 	Streams int
 	// Algo is the algorithm of all operations that have it; Auto picks by size.
@@ -68,6 +74,9 @@ type Options struct {
 func (o Options) complete(getenv func(string) string) (Options, error) {
 	if o.Fabric == "" {
 		o.Fabric = getenv("THUNDER_FABRIC")
+	}
+	if err := o.rdmaOptions(getenv); err != nil {
+		return o, err
 	}
 	if o.Profile == "" {
 		o.Profile = getenv("THUNDER_PROFILE")

@@ -146,6 +146,29 @@ func (h *Hostfile) Size() int {
 	return n
 }
 
+// Devices names the RDMA devices that lead from a rank to each of the ranks; nil if
+// its host does not say. A pair on the same host has none.
+func (h *Hostfile) Devices(rank int) [][]string {
+	var from *Host
+	var hosts []int // by rank
+	for i := range h.Hosts {
+		for range h.Hosts[i].slots() {
+			if len(hosts) == rank {
+				from = &h.Hosts[i]
+			}
+			hosts = append(hosts, i)
+		}
+	}
+	if from == nil || len(from.RDMA) == 0 {
+		return nil
+	}
+	row := make([][]string, len(hosts))
+	for peer, host := range hosts {
+		row[peer] = from.RDMA[host]
+	}
+	return row
+}
+
 // Peers lists how each rank is reached. It fails, with a *HostfileError, if a host
 // has no address.
 func (h *Hostfile) Peers() ([]Peer, error) {

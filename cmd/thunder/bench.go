@@ -82,14 +82,14 @@ Exit status: 0 if all went well, 1 if the run failed or any element was wrong,
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.IntVarP(&f.ranks, "ranks", "n", 0, "start `N` ranks on this machine")
-	fs.StringVar(&f.work.fabric, "fabric", "", "`FABRIC` that carries the messages: tcp, shm for ranks of one machine, auto for the one or the other, or mem for ranks in one process (default tcp) (THUNDER_FABRIC)")
+	fs.StringVar(&f.work.fabric, "fabric", "", "`FABRIC` that carries the messages: tcp, rdma, shm for ranks of one machine, auto for the best of them, or mem for ranks in one process (default tcp) (THUNDER_FABRIC)")
 	f.work.addSweep(fs)
 	f.work.addCommon(fs)
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a row")
 	fs.StringVar(&f.plot, "plot", "", "draw the results into an SVG `FILE`")
 	f.join.add(fs)
 	f.work.complete(cmd)
-	completeFlag(cmd, "fabric", []string{"auto", "tcp", "shm", "mem"})
+	completeFlag(cmd, "fabric", []string{"auto", "tcp", "rdma", "shm", "mem"})
 	return cmd
 }
 
@@ -165,7 +165,7 @@ func ledByOthers(getenv func(string) string) bool {
 
 // local runs all ranks on this machine.
 func (f *benchFlags) local(cmd *cobra.Command, cfg bench.Config, ranks int) error {
-	if fabrics := []string{"auto", "tcp", "shm", "mem"}; !slices.Contains(fabrics, cfg.Fabric) {
+	if fabrics := []string{"auto", "tcp", "rdma", "shm", "mem"}; !slices.Contains(fabrics, cfg.Fabric) {
 		return usagef("--fabric: unknown fabric %q, want one of %s", cfg.Fabric, strings.Join(fabrics, " "))
 	}
 	if cfg.Fabric == "mem" {

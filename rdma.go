@@ -1,0 +1,96 @@
+package thunder
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"thundercollective/fabric"
+	"thundercollective/fabric/rdma"
+	"thundercollective/rendezvous"
+)
+
+// openRDMA puts RDMA on top of boot, for all pairs or, with "auto", for those that
+// have working devices at both ends.
+func openRDMA(boot fabric.Fabric, roster *rendezvous.Roster, cfg rendezvous.Config, o Options) (fabric.Fabric, error) {
+	row, err := deviceRow(roster, cfg, o, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	f, err := rdma.New(context.Background(), boot, rdma.Config{
+		Devices: row, GIDIndex: o.GIDIndex, Fallback: o.Fabric != "rdma", Spin: spinFor(roster), Logger: o.Logger,
+	})
+	if err != nil {
+		return nil, err // not f: a nil *rdma.Fabric would not be a nil fabric.Fabric
+	}
+	return f, nil
+}
+
+// deviceRow names this rank's RDMA devices for each peer: as the options say, the
+// hostfile, or the launcher (MLX_IBV_DEVICES, which 'thunder launch' sets too). It
+// is nil if nobody says anything.
+func deviceRow(roster *rendezvous.Roster, cfg rendezvous.Config, o Options, getenv func(string) string) ([][]string, error) {
+	row := make([][]string, roster.Size())
+	switch file := getenv("MLX_IBV_DEVICES"); {
+	case len(o.Devices) > 0:
+		for peer := range row {
+			row[peer] = o.Devices
+		}
+		return row, nil
+	case cfg.Hostfile != "":
+		h, err := rendezvous.ReadHostfile(cfg.Hostfile)
+		if err != nil {
+			return nil, err
+		}
+		return h.Devices(roster.Rank), nil
+	case file != "":
+		return mlxDevices(file, roster)
+	}
+	return nil, nil
+}
+
+// mlxDevices reads a matrix with an entry per pair of ranks: null, a device or a
+// list of them.
+func mlxDevices(file string, roster *rendezvous.Roster) ([][]string, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("MLX_IBV_DEVICES: %w", err)
+	}
+	var matrix [][]json.RawMessage
+	if err := json.Unmarshal(data, &matrix); err != nil {
+		return nil, fmt.Errorf("MLX_IBV_DEVICES: %s: %w", file, err)
+	}
+	if len(matrix) != roster.Size() || len(matrix[roster.Rank]) != roster.Size() {
+		return nil, fmt.Errorf("MLX_IBV_DEVICES: %s is not a matrix for %d ranks", file, roster.Size())
+	}
+	row := make([][]string, roster.Size())
+	for peer, entry := range matrix[roster.Rank] {
+		var one string
+		switch {
+		case string(entry) == "null":
+		case json.Unmarshal(entry, &one) == nil:
+			row[peer] = []string{one}
+		case json.Unmarshal(entry, &row[peer]) != nil:
+			return nil, fmt.Errorf("MLX_IBV_DEVICES: %s: entry %d,%d is %s; want null, a device or a list of devices", file, roster.Rank, peer, entry)
+		}
+	}
+	return row, nil
+}
+
+// rdmaOptions completes what the options say about RDMA from the environment.
+func (o *Options) rdmaOptions(getenv func(string) string) error {
+	if s := getenv("THUNDER_RDMA_DEVICES"); len(o.Devices) == 0 && s != "" {
+		o.Devices = strings.Split(s, ",")
+	}
+	if s := getenv("THUNDER_RDMA_GID"); o.GIDIndex == 0 && s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > 255 {
+			return fmt.Errorf("thunder: THUNDER_RDMA_GID is %q: give an index from 1 to 255", s)
+		}
+		o.GIDIndex = n
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package thunder
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"thundercollective/rendezvous"
+)
+
+func TestDeviceRow(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	hosts := file("hosts.json", `[{"ssh":"a","ips":["10.0.0.1"],"rdma":[null,"en5",["en2","en3"]]},
+		{"ssh":"b","ips":["10.0.0.2"],"rdma":["en4",null,null]},{"ssh":"c","ips":["10.0.0.3"],"rdma":[["en2","en3"],null,null]}]`)
+	matrix := file("matrix.json", `[[null,"en5",["en2","en3"]],["en4",null,null],[["en2","en3"],null,null]]`)
+	want := [][]string{nil, {"en5"}, {"en2", "en3"}}
+	for _, tt := range []struct {
+		name     string
+		o        Options
+		hostfile string
+		mlx      string
+		want     [][]string
+		err      string
+	}{
+		{"nobody says", Options{}, "", "", nil, ""},
+		{"the options", Options{Devices: []string{"x"}}, hosts, matrix, [][]string{{"x"}, {"x"}, {"x"}}, ""},
+		{"the hostfile", Options{}, hosts, "", want, ""},
+		{"the launcher", Options{}, "", matrix, want, ""},
+		{"no file", Options{}, "", filepath.Join(dir, "none"), nil, "MLX_IBV_DEVICES"},
+		{"no matrix", Options{}, "", file("list.json", `["a"]`), nil, "MLX_IBV_DEVICES"},
+		{"too small", Options{}, "", file("small.json", `[[null]]`), nil, "3 ranks"},
+		{"a number", Options{}, "", file("number.json", `[[null,5,null],[],[]]`), nil, "entry 0,1 is 5"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			roster := &rendezvous.Roster{Rank: 0, Peers: make([]rendezvous.Peer, 3)}
+			env := map[string]string{"MLX_IBV_DEVICES": tt.mlx}
+			got, err := deviceRow(roster, rendezvous.Config{Hostfile: tt.hostfile}, tt.o, func(k string) string { return env[k] })
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Errorf("got %v, want %q", err, tt.err)
+				}
+				return
+			}
+			if err != nil || !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got %v, %v; want %v", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestRDMAOptions(t *testing.T) {
+	for _, tt := range []struct {
+		devices, gid string
+		want         Options
+		ok           bool
+	}{
+		{"", "", Options{}, true},
+		{"a,b", "3", Options{Devices: []string{"a", "b"}, GIDIndex: 3}, true},
+		{"a", "0", Options{}, false},
+		{"", "x", Options{}, false},
+	} {
+		env := map[string]string{"THUNDER_RDMA_DEVICES": tt.devices, "THUNDER_RDMA_GID": tt.gid}
+		var o Options
+		if err := o.rdmaOptions(func(k string) string { return env[k] }); (err == nil) != tt.ok || tt.ok && !reflect.DeepEqual(o, tt.want) {
+			t.Errorf("%q, %q: got %+v, %v", tt.devices, tt.gid, o, err)
+		}
+	}
+}
+
+// TestDevicesOfSlots checks that every rank of a host has the host's devices.
+func TestDevicesOfSlots(t *testing.T) {
+	h := &rendezvous.Hostfile{Hosts: []rendezvous.Host{{Slots: 2, RDMA: [][]string{nil, {"en5"}}}, {RDMA: [][]string{{"en4"}, nil}}}}
+	for rank, want := range [][][]string{{nil, nil, {"en5"}}, {nil, nil, {"en5"}}, {{"en4"}, {"en4"}, nil}} {
+		if got := h.Devices(rank); !reflect.DeepEqual(got, want) {
+			t.Errorf("rank %d: got %v, want %v", rank, got, want)
+		}
+	}
+}
