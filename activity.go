@@ -27,9 +27,8 @@ type activity struct {
 // as long as reading the time of day.
 var clockStart = time.Now()
 
-// begin notes that an operation runs under the caller's ctx.
-func (t *activity) begin(c *Comm, ctx context.Context, a call) {
-	now := time.Since(clockStart)
+// begin notes that an operation runs under the caller's ctx, from now on.
+func (t *activity) begin(c *Comm, ctx context.Context, a call, now time.Duration) {
 	done := ctx.Done()
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -143,13 +143,17 @@ func (j *job) lose(rank int, cause string, verdict bool) {
 		return
 	}
 	e := &PeerLostError{Rank: rank, Host: j.host(rank), Link: j.linkName(rank), Cause: cause}
-	if p := j.peers[rank]; p != nil {
+	p := j.peers[rank]
+	if p != nil {
 		e.Err = p.broken()
-		p.leave(errors.New(cause))
 	}
 	j.log.Error("rank lost", "peer", rank, "host", e.Host, "link", e.Link, "cause", cause)
 	if verdict {
+		// Also to the one in question: it may only have been stopped.
 		j.tellAll(noticeOf(worldID, e))
+	}
+	if p != nil {
+		p.leave(errors.New(cause))
 	}
 	j.mu.Lock()
 	j.losses[rank] = e

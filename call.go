@@ -43,6 +43,14 @@ func callOf(t *fabric.Tag) call {
 	}
 }
 
+// bytes is the size of the buffer that the count stands for.
+func (c call) bytes() uint64 {
+	if !c.dtype.Valid() {
+		return 0
+	}
+	return c.count * uint64(c.dtype.Size())
+}
+
 // String says it as a programmer would have written it.
 func (c call) String() string {
 	s := c.kind.String()

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"thundercollective/collective"
 	"thundercollective/fabric"
+	"thundercollective/internal/recorder"
 )
 
 // A Comm is a group of ranks that communicate: all of them (Init, Local), or some
@@ -39,7 +41,7 @@ type Comm struct {
 	commons commons // under turn
 	paths   paths   // links of collectives
 	current activity
-	past    history
+	past    *recorder.Ring
 	pairs   []pair // point-to-point state, by rank in this group
 
 	failed  atomic.Bool // failure is set
@@ -51,6 +53,11 @@ type Comm struct {
 func newComm(j *job, id uint32, ranks []int, rank int) *Comm {
 	c := &Comm{job: j, id: id, ranks: ranks, rank: rank, pairs: make([]pair, len(ranks))}
 	c.ctx, c.stop = context.WithCancelCause(context.Background())
+	size := rememberedSmall
+	if id == worldID {
+		size = remembered
+	}
+	c.past = recorder.NewRing(size)
 	c.paths = paths{comm: c, channel: channelOf(id, false), links: make([]fabric.Link, len(ranks))}
 	if len(ranks) > 1 {
 		c.planner = collective.NewPlanner()
@@ -207,15 +214,26 @@ func (c *Comm) run(ctx context.Context, r *Request, a call, wait <-chan struct{}
 	}
 	a.algo = plan.Algo()
 	tag := a.tag()
-	c.past.add(a.seq, &tag)
+	now := time.Since(clockStart)
+	c.past.Begin(a.seq, &tag, now)
 	if ctx.Err() != nil {
 		return c.giveUp(ctx, a)
 	}
-	c.current.begin(c, ctx, a)
+	c.current.begin(c, ctx, a, now)
 	err = c.execute(c.ctx, r, plan, &tag)
 	c.current.end()
+	c.note(&a, now, err)
 	if err != nil {
 		return c.explain(err, a)
 	}
 	return nil
+}
+
+// note keeps how a collective went, for the flight recorder and the metrics.
+func (c *Comm) note(a *call, begun time.Duration, err error) {
+	now, state := time.Since(clockStart), recorder.Done
+	if err != nil {
+		state = recorder.Failed
+	}
+	c.past.End(a.seq, now, state)
 }

@@ -24,6 +24,7 @@ func (c *Comm) setFailure(err error) bool {
 // fail ends the group at this rank: calls under way return err.
 func (c *Comm) fail(err error) {
 	if c.setFailure(err) {
+		c.record(err)
 		c.stop(err)
 	}
 }
@@ -33,8 +34,19 @@ func (c *Comm) fail(err error) {
 func (c *Comm) failAll(err error) {
 	if c.setFailure(err) {
 		c.job.announce(c, err)
+		c.record(err)
 		c.stop(err)
 	}
+}
+
+// record has the flight recorder written, and the failure logged, before calls
+// return: the program may end right after.
+func (c *Comm) record(err error) {
+	if _, closed := err.(*ClosedError); closed {
+		return
+	}
+	c.job.log.Error("group failed", "group", c.id, "size", len(c.ranks), "err", err)
+	c.job.dump(err.Error())
 }
 
 // explain turns the error of an operation into what it means, and ends the group
@@ -121,7 +133,7 @@ func (c *Comm) mismatch(e *fabric.TagError, a call) error {
 // compare is asked by a peer that waits in a collective: did this rank call the
 // same? A difference ends the group everywhere.
 func (c *Comm) compare(peer int, seq uint64, theirs *fabric.Tag) {
-	mine, ok := c.past.get(seq)
+	mine, ok := c.past.Get(seq)
 	if !ok || mine == *theirs {
 		return
 	}

@@ -34,7 +34,8 @@ func FuzzNotice(f *testing.F) {
 		&TimeoutError{Rank: 1, Operation: "barrier", After: 5},
 		&AbortError{Rank: 1, Reason: "because"},
 	} {
-		b := noticeOf(7, err).encode()
+		var b [noticeSize]byte
+		noticeOf(7, err).encode(&b)
 		f.Add(b[:])
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -45,7 +46,8 @@ func FuzzNotice(f *testing.F) {
 		if n.err() == nil {
 			t.Error("no error")
 		}
-		again := n.encode()
+		var again [noticeSize]byte
+		n.encode(&again)
 		if *parseNotice(&again) != *n {
 			t.Errorf("%+v became %+v", n, parseNotice(&again))
 		}
@@ -54,8 +56,9 @@ func FuzzNotice(f *testing.F) {
 
 // FuzzHear lets a rank hear anything from a peer; it must survive it.
 func FuzzHear(f *testing.F) {
-	for kind := range noticeHere + 2 {
-		b := (&notice{kind: kind, group: worldID, seq: 1, rankA: 1}).encode()
+	for kind := range noticeMember + 2 {
+		var b [noticeSize]byte
+		(&notice{kind: kind, group: worldID, seq: 1, rankA: 1}).encode(&b)
 		f.Add(b[:])
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

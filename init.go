@@ -48,7 +48,7 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 	}
 	j := &job{
 		rank: roster.Rank, generation: roster.Generation, timeout: o.Timeout, algo: o.Algo,
-		silence: o.Silence, grace: cfg.StartTimeout,
+		silence: o.Silence, dumps: dumper{dir: o.DumpDir}, grace: cfg.StartTimeout,
 		log: o.Logger.With("rank", roster.Rank, "generation", roster.Generation),
 	}
 	for _, p := range roster.Peers {

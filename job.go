@@ -31,6 +31,7 @@ type job struct {
 	silence    time.Duration // after which a rank is taken for dead
 	grace      time.Duration // for a rank to be heard of at all
 	alive      *alive
+	dumps      dumper
 	peers      []*peer // by rank; nil for this one
 	everybody  []int   // all ranks
 
@@ -82,6 +83,9 @@ func (j *job) start(ctx context.Context) (*Comm, error) {
 	if n > 1 {
 		j.wg.Go(j.watch)
 	}
+	if j.dumps.dir != "" {
+		j.wg.Go(j.dumpOnSignal)
+	}
 	return world, nil
 }
 
@@ -126,27 +130,36 @@ func (j *job) algoFor(k Kind) Algo {
 	return Auto
 }
 
-// add makes a group known to the control channel.
+// add makes a group known to the control channel. It fails at once if it was said
+// to have failed, or has ranks that are dead.
 func (j *job) add(c *Comm) error {
+	failure, err := j.enlist(c)
+	if failure != nil {
+		c.fail(failure)
+	}
+	return err
+}
+
+func (j *job) enlist(c *Comm) (failure, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
-		return &ClosedError{}
+		return nil, &ClosedError{}
 	}
 	if j.groups[c.id] != nil {
-		return fmt.Errorf("thunder: group %#x exists already; close groups that are no longer used", c.id)
+		return nil, fmt.Errorf("thunder: group %#x exists already; close groups that are no longer used", c.id)
 	}
 	j.groups[c.id] = c
-	if err := j.early[c.id]; err != nil {
-		delete(j.early, c.id)
-		c.fail(err)
-	}
 	for _, r := range c.ranks {
 		if err := j.losses[r]; err != nil {
-			c.fail(err)
+			failure = err
 		}
 	}
-	return nil
+	if err := j.early[c.id]; err != nil {
+		delete(j.early, c.id)
+		failure = err
+	}
+	return failure, nil
 }
 
 func (j *job) forget(c *Comm) {
@@ -215,5 +228,6 @@ func (j *job) close() error {
 	}
 	j.wg.Wait()
 	j.tellers.Wait()
+	j.dumps.busy.Wait()
 	return err
 }

@@ -32,7 +32,7 @@ func over(fabrics []fabric.Fabric, o Options) ([]*Comm, error) {
 	hosts := slices.Repeat([]string{hostname()}, n)
 	var wg sync.WaitGroup
 	for r, f := range fabrics {
-		j := &job{fab: f, rank: r, hosts: hosts, timeout: o.Timeout, silence: o.Silence, algo: o.Algo, log: o.Logger.With("rank", r)}
+		j := &job{fab: f, rank: r, hosts: hosts, timeout: o.Timeout, silence: o.Silence, dumps: dumper{dir: o.DumpDir}, algo: o.Algo, log: o.Logger.With("rank", r)}
 		wg.Go(func() { comms[r], errs[r] = j.start(context.Background()) })
 	}
 	wg.Wait()

@@ -50,8 +50,9 @@ const (
 )
 
 // encode lays a notice out in its fixed size.
-func (n *notice) encode() (b [noticeSize]byte) {
+func (n *notice) encode(b *[noticeSize]byte) {
 	le := binary.LittleEndian
+	*b = [noticeSize]byte{}
 	b[0] = byte(n.kind)
 	le.PutUint32(b[4:], n.group)
 	le.PutUint64(b[8:], n.seq)
@@ -61,7 +62,6 @@ func (n *notice) encode() (b [noticeSize]byte) {
 	copy(b[32:], n.tagA[:])
 	putText(b[noticeFixed:noticeFixed+textSize], n.text)
 	putText(b[noticeFixed+textSize:], n.text2)
-	return b
 }
 
 // parseNotice reads one back. Any bytes give a notice; unknown kinds are ignored

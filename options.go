@@ -66,6 +66,9 @@ type Options struct {
 	Silence time.Duration
 	// StartTimeout is how far apart the ranks may start; a minute if 0.
 	StartTimeout time.Duration
+	// DumpDir is a folder for the flight recorder, written when a group fails and at
+	// SIGUSR1; see thunder inspect. Nothing is written if it is "".
+	DumpDir string
 	// Logger is told what happens beside the operations; nothing if nil.
 	Logger *slog.Logger
 }
@@ -80,6 +83,12 @@ func (o Options) complete(getenv func(string) string) (Options, error) {
 	}
 	if o.Profile == "" {
 		o.Profile = getenv("THUNDER_PROFILE")
+	}
+	if o.DumpDir == "" {
+		o.DumpDir = getenv("THUNDER_DUMP_DIR")
+	}
+	if err := checkDumpDir(o.DumpDir); err != nil {
+		return o, err
 	}
 	var err error
 	if o.Timeout, err = duration(o.Timeout, getenv, "THUNDER_TIMEOUT", DefaultTimeout); err != nil {

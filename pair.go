@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"thundercollective/fabric"
 )
@@ -107,7 +108,7 @@ func (t *transfer) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return c.giveUp(ctx, t.call)
 	}
-	t.half.now.begin(c, ctx, t.call)
+	t.half.now.begin(c, ctx, t.call, time.Since(clockStart))
 	err := t.move()
 	t.half.now.end()
 	if err != nil {

@@ -1,7 +1,6 @@
 package thunder
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"time"
@@ -17,6 +16,7 @@ type peer struct {
 	left chan struct{} // closed when it has left, well or not
 
 	sending sync.Mutex // one notice at a time
+	out     [noticeSize]byte
 
 	mu   sync.Mutex
 	why  error // why it left
@@ -92,7 +92,9 @@ func (j *job) listen(p *peer) {
 		}
 		j.alive.heard(p.rank)
 		j.alive.beats.received.Add(1)
-		j.hear(p, parseNotice(&buf))
+		if noticeKind(buf[0]) != noticeBeat {
+			j.hear(p, parseNotice(&buf))
+		}
 	}
 }
 
@@ -126,7 +128,7 @@ func (j *job) hear(p *peer, n *notice) {
 	case noticeWhere:
 		if c := j.group(n.group); c != nil {
 			c.compare(p.rank, n.seq, &n.tagA)
-			seq, tag := c.past.latest()
+			seq, tag := c.past.Latest()
 			j.tell(p, &notice{kind: noticeHere, group: n.group, seq: seq, tagA: tag})
 		}
 	case noticeHere:
@@ -174,11 +176,6 @@ func (j *job) tellRanks(ranks []int, n *notice) {
 // tellMany bounds how long telling everybody holds up who tells them.
 const tellMany = 500 * time.Millisecond
 
-// tellTime bounds how long a peer that does not read can hold up a notice. A link
-// on which it passes is broken, so it must be longer than a busy machine, with many
-// more ranks than cores, takes to let us run.
-const tellTime = 2 * time.Second
-
 // tell sends a notice. A peer that cannot be told has troubles of its own, which
 // show elsewhere.
 func (j *job) tell(p *peer, n *notice) {
@@ -187,14 +184,13 @@ func (j *job) tell(p *peer, n *notice) {
 	}
 }
 
-// deliver sends a notice also to a rank that is taken for dead.
+// deliver sends a notice also to a rank that is taken for dead. It may block, until
+// the job ends, on a peer that reads nothing for minutes.
 func (j *job) deliver(p *peer, n *notice) {
 	p.sending.Lock()
 	defer p.sending.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), tellTime)
-	defer cancel()
-	buf := n.encode()
-	if err := p.link.Send(ctx, &noticeTag, buf[:]); err != nil {
+	n.encode(&p.out)
+	if err := p.link.Send(j.ctx, &noticeTag, p.out[:]); err != nil && j.ctx.Err() == nil {
 		j.log.Debug("notice not delivered", "peer", p.rank, "err", err)
 	}
 }

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"thundercollective/inspect"
+
+	"github.com/spf13/cobra"
+)
+
+type inspectFlags struct {
+	json        bool
+	html, trace string
+}
+
+func newInspectCmd() *cobra.Command {
+	f := &inspectFlags{}
+	cmd := &cobra.Command{
+		Use:   "inspect DIR|FILE|HOST:PORT ...",
+		Short: "Say what went wrong, from the ranks' flight recorders",
+		Long: `inspect merges what the flight recorders of a job's ranks hold and says in one
+line who was late, who is missing, or who called something else; then it prints a
+table of the ranks, and writes a timeline if asked.
+
+Ranks write their recorders to the folder that THUNDER_DUMP_DIR names when a group
+fails, and at SIGUSR1. A rank that runs with THUNDER_METRICS is asked at that
+address.
+
+Exit status: 0 if nothing is wrong with the job, 1 if something is, or if the dumps
+cannot be read, 2 if the command line is not right.`,
+		Example: `  # run with dumps, and look at them
+  THUNDER_DUMP_DIR=/tmp/flight thunder launch -n 4 ./train
+  thunder inspect /tmp/flight
+
+  # a picture, and a trace for ui.perfetto.dev
+  thunder inspect /tmp/flight --html flight.html --trace flight.json
+
+  # ranks that still run
+  thunder inspect localhost:9400 localhost:9401`,
+		Args: cobra.ArbitraryArgs,
+		RunE: working(func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) }),
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
+	fs.StringVar(&f.html, "html", "", "write a page with a timeline to `FILE`")
+	fs.StringVar(&f.trace, "trace", "", "write a trace for Perfetto or chrome://tracing to `FILE`")
+	return cmd
+}
+
+func (f *inspectFlags) run(cmd *cobra.Command, sources []string) error {
+	if len(sources) == 0 {
+		return usagef("say where the dumps are: a folder, files, or host:port of running ranks")
+	}
+	dumps, err := inspect.Load(cmd.Context(), sources)
+	if err != nil {
+		return err
+	}
+	r, err := inspect.Examine(dumps)
+	if err != nil {
+		return err
+	}
+	if err := f.show(cmd.OutOrStdout(), r); err != nil {
+		return err
+	}
+	for path, write := range map[string]func(io.Writer) error{f.html: r.WriteTimeline, f.trace: r.WriteTrace} {
+		if err := writeTo(path, write); err != nil {
+			return err
+		}
+	}
+	if !r.Healthy {
+		return &failure{code: exitFailed}
+	}
+	return nil
+}
+
+func (f *inspectFlags) show(w io.Writer, r *inspect.Report) error {
+	if f.json {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	fmt.Fprintf(w, "%s\n\n", r.Verdict)
+	return r.WriteTable(w)
+}
+
+// writeTo writes a file; none if path is "".
+func writeTo(path string, write func(io.Writer) error) error {
+	if path == "" {
+		return nil
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := write(file); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}

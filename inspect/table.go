@@ -1,0 +1,35 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+)
+
+// WriteTable writes the ranks, one a line.
+func (r *Report) WriteTable(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "RANK\tHOST\tLAST\tCALL\tSTATE\tFOR\tUSUALLY LATE BY")
+	for rank, i := 0, 0; rank < r.Size; rank++ {
+		if i == len(r.Ranks) || r.Ranks[i].Rank != rank {
+			fmt.Fprintf(t, "%d\t?\t\tno dump\t\t\t\n", rank)
+			continue
+		}
+		l := &r.Ranks[i]
+		i++
+		fmt.Fprintf(t, "%d\t%s\t#%d\t%s\t%s\t%v\t%v\n", l.Rank, l.Host, l.Seq, l.Call, l.State, round(l.Took), round(l.Late))
+	}
+	return t.Flush()
+}
+
+// round drops digits that nobody reads.
+func round(d time.Duration) time.Duration {
+	switch {
+	case d > time.Second:
+		return d.Round(10 * time.Millisecond)
+	case d > time.Millisecond:
+		return d.Round(10 * time.Microsecond)
+	}
+	return d.Round(100 * time.Nanosecond)
+}

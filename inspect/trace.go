@@ -1,0 +1,59 @@
+package inspect
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+)
+
+// traceEvent is one in the form of Chrome's trace viewer; times are microseconds.
+type traceEvent struct {
+	Name  string         `json:"name"`
+	Phase string         `json:"ph"`
+	At    float64        `json:"ts"`
+	Took  float64        `json:"dur,omitempty"`
+	PID   int            `json:"pid"`
+	TID   uint32         `json:"tid"`
+	Args  map[string]any `json:"args,omitempty"`
+}
+
+// WriteTrace writes all operations as a trace that Perfetto opens: a process per
+// rank, a thread per group.
+func (r *Report) WriteTrace(w io.Writer) error {
+	events := []traceEvent{}
+	begin := r.begin()
+	for rank := range r.Size {
+		d := r.byRank[rank]
+		if d == nil {
+			continue
+		}
+		events = append(events, traceEvent{Name: "process_name", Phase: "M", PID: rank, Args: map[string]any{"name": fmt.Sprintf("rank %d on %s", rank, d.Host)}})
+		for _, g := range d.Groups {
+			for _, o := range g.Operations {
+				events = append(events, traceEvent{
+					Name: o.Call, Phase: "X", PID: rank, TID: g.ID,
+					At: micros(o.Begin.Add(r.shift[rank]).Sub(begin)), Took: micros(o.Took),
+					Args: map[string]any{"seq": o.Seq, "state": o.State, "bytes": o.Bytes},
+				})
+			}
+		}
+	}
+	return json.NewEncoder(w).Encode(map[string]any{"traceEvents": events, "displayTimeUnit": "ms"})
+}
+
+func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
+
+// begin is when the first operation did.
+func (r *Report) begin() (first time.Time) {
+	for rank, d := range r.byRank {
+		for _, g := range d.Groups {
+			if len(g.Operations) > 0 {
+				if at := g.Operations[0].Begin.Add(r.shift[rank]); first.IsZero() || at.Before(first) {
+					first = at
+				}
+			}
+		}
+	}
+	return first
+}

@@ -1,0 +1,175 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"thundercollective/internal/recorder"
+)
+
+// judge puts into one line what matters most: ranks that called different things,
+// then one that was lost, then one that stayed away, then one that is slow.
+func (r *Report) judge(id uint32) {
+	for _, find := range []func(uint32) string{r.disagreement, r.loss, r.absence, r.failure} {
+		if r.Verdict = find(id); r.Verdict != "" {
+			return
+		}
+	}
+	r.Healthy = true
+	r.Verdict = r.straggler()
+	if len(r.Missing) > 0 {
+		r.Verdict += fmt.Sprintf("; no dump of %s", ranks(r.Missing))
+	}
+}
+
+// disagreement finds the first operation that ranks called differently.
+func (r *Report) disagreement(id uint32) (text string) {
+	r.shared(id, func(ops map[int]*recorder.Operation) {
+		if text != "" {
+			return
+		}
+		callers := map[string][]int{}
+		var seq uint64
+		for rank, o := range ops {
+			callers[o.Call] = append(callers[o.Call], rank)
+			seq = o.Seq
+		}
+		if len(callers) < 2 {
+			return
+		}
+		calls := make([]string, 0, len(callers))
+		for call, who := range callers {
+			slices.Sort(who)
+			calls = append(calls, call)
+		}
+		// Who is alone is probably wrong, so it comes first.
+		slices.SortFunc(calls, func(a, b string) int {
+			if d := len(callers[a]) - len(callers[b]); d != 0 {
+				return d
+			}
+			return callers[a][0] - callers[b][0]
+		})
+		var parts []string
+		for _, call := range calls {
+			parts = append(parts, fmt.Sprintf("%s called %s", ranks(callers[call]), call))
+		}
+		text = fmt.Sprintf("operation #%d: %s", seq, strings.Join(parts, ", "))
+	})
+	return text
+}
+
+// loss names a rank that the others lost.
+func (r *Report) loss(id uint32) string {
+	votes := map[int]int{}
+	worst, text := -1, ""
+	for _, d := range r.byRank {
+		g := of(d, id)
+		if g == nil || g.Failure == nil || g.Failure.Kind != "lost" {
+			continue
+		}
+		votes[g.Failure.Rank]++
+		if worst < 0 || votes[g.Failure.Rank] > votes[worst] || votes[g.Failure.Rank] == votes[worst] && d.Rank != g.Failure.Rank {
+			worst, text = g.Failure.Rank, g.Failure.Text
+		}
+	}
+	if worst < 0 {
+		return ""
+	}
+	text = strings.TrimPrefix(text, "thunder: ")
+	if r.byRank[worst] == nil {
+		text += "; it left no dump"
+	}
+	return text
+}
+
+// absence names ranks that have not begun what others wait in.
+func (r *Report) absence(id uint32) string {
+	last := uint64(0)
+	at := map[int]uint64{}
+	var waiting *recorder.Operation
+	for rank, d := range r.byRank {
+		g := of(d, id)
+		if g == nil {
+			continue
+		}
+		at[rank] = 0
+		if n := len(g.Operations); n > 0 {
+			o := &g.Operations[n-1]
+			at[rank] = o.Seq
+			if o.Seq > last || o.Seq == last && waiting == nil {
+				last, waiting = o.Seq, nil
+				if o.State != "done" {
+					waiting = o
+				}
+			}
+		}
+	}
+	if waiting == nil {
+		return ""
+	}
+	var late []int
+	for rank, seq := range at {
+		if seq < last {
+			late = append(late, rank)
+		}
+	}
+	if len(late) == 0 {
+		return ""
+	}
+	slices.Sort(late)
+	text := fmt.Sprintf("%s had not called operation #%d, %s, which others had waited in for %v", ranks(late), last, waiting.Call, waiting.Took.Round(time.Millisecond))
+	if g := of(r.byRank[late[0]], id); len(g.Operations) > 0 {
+		o := g.Operations[len(g.Operations)-1]
+		text += fmt.Sprintf("; the last of rank %d was #%d, %s, %s", late[0], o.Seq, o.Call, o.State)
+	}
+	return text
+}
+
+// failure repeats what the ranks said themselves.
+func (r *Report) failure(id uint32) string {
+	for rank := range r.Size {
+		if d := r.byRank[rank]; d != nil {
+			if g := of(d, id); g != nil && g.Failure != nil {
+				return strings.TrimPrefix(g.Failure.Text, "thunder: ")
+			}
+		}
+	}
+	return ""
+}
+
+// notable is how late a rank has to be, in the middle, to be worth a word.
+const notable = time.Millisecond
+
+// straggler names the rank that others usually wait for.
+func (r *Report) straggler() string {
+	worst := -1
+	for i := range r.Ranks {
+		if worst < 0 || r.Ranks[i].Late > r.Ranks[worst].Late {
+			worst = i
+		}
+	}
+	if worst < 0 || r.Ranks[worst].Late < notable {
+		return "all ranks agree, and none is late"
+	}
+	return fmt.Sprintf("all ranks agree; rank %d is usually the last to arrive, %v after the first", r.Ranks[worst].Rank, r.Ranks[worst].Late.Round(100*time.Microsecond))
+}
+
+// ranks lists some in words.
+func ranks(list []int) string {
+	if len(list) == 1 {
+		return fmt.Sprintf("rank %d", list[0])
+	}
+	s := "ranks "
+	for i, r := range list {
+		switch {
+		case i == len(list)-1:
+			s += " and "
+		case i > 0:
+			s += ", "
+		}
+		s += fmt.Sprint(r)
+	}
+	return s
+}

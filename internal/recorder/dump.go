@@ -1,0 +1,124 @@
+package recorder
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Version is that of the Dump's form.
+const Version = 1
+
+// A Dump is what one rank knows, as it is written to a file.
+type Dump struct {
+	Version    int       `json:"version"`
+	Rank       int       `json:"rank"`
+	Size       int       `json:"size"`
+	Generation uint32    `json:"generation"`
+	Host       string    `json:"host"`
+	PID        int       `json:"pid"`
+	Fabric     string    `json:"fabric"`
+	Reason     string    `json:"reason"`
+	Time       time.Time `json:"time"`
+	Groups     []Group   `json:"groups"`
+	Peers      []Peer    `json:"peers"`
+}
+
+// A Group is the history of one group.
+type Group struct {
+	ID         uint32      `json:"id"`
+	Ranks      []int       `json:"ranks"` // of the job, by rank in the group
+	Failure    *Failure    `json:"failure,omitempty"`
+	Operations []Operation `json:"operations"`
+}
+
+// A Failure is why a group ended.
+type Failure struct {
+	Kind string `json:"kind"` // lost, timeout, mismatch, abort
+	Rank int    `json:"rank"` // who was lost, gave up, or disagrees
+	Text string `json:"text"`
+}
+
+// An Operation is one call.
+type Operation struct {
+	Seq   uint64        `json:"seq"`
+	Call  string        `json:"call"` // as the programmer would write it
+	Kind  string        `json:"kind"`
+	DType string        `json:"dtype"`
+	Bytes uint64        `json:"bytes"`
+	Algo  string        `json:"algo"`
+	Begin time.Time     `json:"begin"`
+	Took  time.Duration `json:"took_ns"` // so far, if it still runs
+	State string        `json:"state"`
+}
+
+// A Peer is what the rank knows of another: what went to and came from it in
+// collectives, and how long it has been silent.
+type Peer struct {
+	Rank         int           `json:"rank"`
+	Host         string        `json:"host"`
+	Silent       time.Duration `json:"silent_ns"`
+	Gone         string        `json:"gone,omitempty"`
+	SentMessages uint64        `json:"sent_messages"`
+	SentBytes    uint64        `json:"sent_bytes"`
+	RecvMessages uint64        `json:"recv_messages"`
+	RecvBytes    uint64        `json:"recv_bytes"`
+}
+
+// Pattern matches the names of dump files.
+const Pattern = "flight-g*-r*.json"
+
+// Name is that of the dump's file.
+func (d *Dump) Name() string { return fmt.Sprintf("flight-g%d-r%d.json", d.Generation, d.Rank) }
+
+// Save writes the dump to its file in a folder, whole or not at all.
+func (d *Dump) Save(dir string) (err error) {
+	f, err := os.CreateTemp(dir, ".flight-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if err = json.NewEncoder(f).Encode(d); err != nil {
+		return err
+	}
+	if err = f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), filepath.Join(dir, d.Name()))
+}
+
+// maxDump bounds what is read of a dump.
+const maxDump = 256 << 20
+
+// Read reads a dump.
+func Read(r io.Reader) (*Dump, error) {
+	d := &Dump{}
+	if err := json.NewDecoder(io.LimitReader(r, maxDump)).Decode(d); err != nil {
+		return nil, fmt.Errorf("not a flight recorder's dump: %w", err)
+	}
+	if d.Version != Version {
+		return nil, fmt.Errorf("the dump is of version %d, this program reads %d", d.Version, Version)
+	}
+	if d.Size < 1 || d.Rank < 0 || d.Rank >= d.Size || d.Size > 1<<16 {
+		return nil, fmt.Errorf("the dump is of rank %d of %d", d.Rank, d.Size)
+	}
+	for _, g := range d.Groups {
+		for _, r := range g.Ranks {
+			if r < 0 || r >= d.Size {
+				return nil, fmt.Errorf("the dump has a group with rank %d of %d", r, d.Size)
+			}
+		}
+	}
+	return d, nil
+}

@@ -1,0 +1,96 @@
+package recorder
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"thundercollective/fabric"
+)
+
+func TestRing(t *testing.T) {
+	r := NewRing(4)
+	if seq, _ := r.Latest(); seq != 0 || r.Entries() != nil {
+		t.Error("a new ring is not empty")
+	}
+	for seq := uint64(1); seq <= 6; seq++ {
+		r.Begin(seq, &fabric.Tag{byte(seq)}, time.Duration(seq))
+		if seq != 6 {
+			r.End(seq, time.Duration(seq)+10, Done)
+		}
+	}
+	r.End(1, 0, Failed) // long past
+	list := r.Entries()
+	if len(list) != 4 || list[0].Seq != 3 || list[0].Took != 10 || list[0].State != Done || list[3].State != Running {
+		t.Errorf("got %+v", list)
+	}
+	if tag, ok := r.Get(5); !ok || tag != (fabric.Tag{5}) {
+		t.Errorf("operation 5: %v %v", tag, ok)
+	}
+	for _, seq := range []uint64{0, 2, 7} {
+		if _, ok := r.Get(seq); ok {
+			t.Errorf("operation %d is there", seq)
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { r.Begin(7, &fabric.Tag{}, 0); r.End(7, 1, Done) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestSave(t *testing.T) {
+	d := &Dump{Version: Version, Rank: 1, Size: 2, Generation: 3, Groups: []Group{{ID: 1, Ranks: []int{0, 1}, Operations: []Operation{{Seq: 1, Call: "barrier"}}}}}
+	dir := t.TempDir()
+	if err := d.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(filepath.Join(dir, "flight-g3-r1.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	got, err := Read(f)
+	if err != nil || !reflect.DeepEqual(got, d) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if err := d.Save(filepath.Join(dir, "missing")); err == nil {
+		t.Error("saved in a folder that is not there")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".flight*")); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	for name, text := range map[string]string{
+		"not JSON": "hello", "empty": "", "version": `{"version":99,"size":1}`,
+		"rank": `{"version":1,"size":2,"rank":2}`, "group": `{"version":1,"size":2,"groups":[{"ranks":[0,7]}]}`,
+	} {
+		if _, err := Read(strings.NewReader(text)); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	good, _ := json.Marshal(&Dump{Version: Version, Size: 2, Groups: []Group{{Ranks: []int{0, 1}}}})
+	f.Add(good)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if d, err := Read(bytes.NewReader(b)); err == nil && d.Rank >= d.Size {
+			t.Errorf("accepted rank %d of %d", d.Rank, d.Size)
+		}
+	})
+}
+
+func BenchmarkRecord(b *testing.B) {
+	r := NewRing(4096)
+	tag := &fabric.Tag{}
+	for i := range b.N {
+		r.Begin(uint64(i+1), tag, 0)
+		r.End(uint64(i+1), 1, Done)
+	}
+}
