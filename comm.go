@@ -83,12 +83,7 @@ func (c *Comm) Size() int { return len(c.ranks) }
 
 // Fabric names what carries the messages: "tcp", "mem", or "none" for a rank
 // that is alone.
-func (c *Comm) Fabric() string {
-	if c.job.fab == nil {
-		return "none"
-	}
-	return c.job.fab.Name()
-}
+func (c *Comm) Fabric() string { return c.job.fabricName() }
 
 // Host names the machine of a rank of the group, as far as it is known.
 func (c *Comm) Host(rank int) string { return c.job.host(c.ranks[rank]) }
@@ -236,4 +231,5 @@ func (c *Comm) note(a *call, begun time.Duration, err error) {
 		state = recorder.Failed
 	}
 	c.past.End(a.seq, now, state)
+	c.job.meter.note(a, now-begun, err)
 }

@@ -33,8 +33,10 @@ type dumper struct {
 // Dump writes what this rank's flight recorder holds, of all groups, as JSON that
 // thunder inspect reads.
 func (c *Comm) Dump(w io.Writer) error {
-	return json.NewEncoder(w).Encode(c.job.snapshot("asked for"))
+	return writeDump(w, c.job.snapshot("asked for"))
 }
+
+func writeDump(w io.Writer, d *recorder.Dump) error { return json.NewEncoder(w).Encode(d) }
 
 // dump writes the recorder to its file, and waits a moment for that.
 func (j *job) dump(reason string) {
@@ -64,10 +66,7 @@ func (j *job) snapshot(reason string) *recorder.Dump {
 	now, wall := time.Since(clockStart), time.Now()
 	d := &recorder.Dump{
 		Version: recorder.Version, Rank: j.rank, Size: len(j.hosts), Generation: j.generation, Host: j.host(j.rank),
-		PID: os.Getpid(), Fabric: "none", Reason: reason, Time: wall,
-	}
-	if j.fab != nil {
-		d.Fabric = j.fab.Name()
+		PID: os.Getpid(), Fabric: j.fabricName(), Reason: reason, Time: wall,
 	}
 	traffic := make([]Traffic, len(j.hosts))
 	groups := j.all()

@@ -51,8 +51,18 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 		silence: o.Silence, dumps: dumper{dir: o.DumpDir}, grace: cfg.StartTimeout,
 		log: o.Logger.With("rank", roster.Rank, "generation", roster.Generation),
 	}
-	for _, p := range roster.Peers {
+	local := 0 // number on its machine
+	for r, p := range roster.Peers {
+		if r < roster.Rank && p.Host == roster.Peers[roster.Rank].Host {
+			local++
+		}
 		j.hosts, j.addrs = append(j.hosts, p.Host), append(j.addrs, p.Addrs)
+	}
+	if j.metricsAt, err = o.metricsAt(local); err != nil {
+		if ln != nil {
+			ln.Close()
+		}
+		return nil, err
 	}
 	if ln != nil {
 		if j.fab, err = openFabric(ln, roster, cfg, o); err != nil {

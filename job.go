@@ -11,6 +11,7 @@ import (
 	"thundercollective/collective"
 	"thundercollective/fabric"
 	"thundercollective/internal/liveness"
+	"thundercollective/metrics"
 )
 
 // worldID is the group of all ranks. Other groups get theirs in Split.
@@ -32,8 +33,11 @@ type job struct {
 	grace      time.Duration // for a rank to be heard of at all
 	alive      *alive
 	dumps      dumper
-	peers      []*peer // by rank; nil for this one
-	everybody  []int   // all ranks
+	meter      meter
+	metricsAt  string          // where to serve metrics; "" for nowhere
+	metrics    *metrics.Server // nil for none
+	peers      []*peer         // by rank; nil for this one
+	everybody  []int           // all ranks
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -85,6 +89,12 @@ func (j *job) start(ctx context.Context) (*Comm, error) {
 	}
 	if j.dumps.dir != "" {
 		j.wg.Go(j.dumpOnSignal)
+	}
+	if j.metricsAt != "" {
+		if err := j.serveMetrics(j.metricsAt); err != nil {
+			j.close()
+			return nil, fmt.Errorf("thunder: %w", err)
+		}
 	}
 	return world, nil
 }
@@ -229,5 +239,8 @@ func (j *job) close() error {
 	j.wg.Wait()
 	j.tellers.Wait()
 	j.dumps.busy.Wait()
+	if j.metrics != nil {
+		err = errors.Join(err, j.metrics.Close())
+	}
 	return err
 }

@@ -32,7 +32,11 @@ func over(fabrics []fabric.Fabric, o Options) ([]*Comm, error) {
 	hosts := slices.Repeat([]string{hostname()}, n)
 	var wg sync.WaitGroup
 	for r, f := range fabrics {
-		j := &job{fab: f, rank: r, hosts: hosts, timeout: o.Timeout, silence: o.Silence, dumps: dumper{dir: o.DumpDir}, algo: o.Algo, log: o.Logger.With("rank", r)}
+		at, err := o.metricsAt(r)
+		if err != nil {
+			return nil, err
+		}
+		j := &job{metricsAt: at, fab: f, rank: r, hosts: hosts, timeout: o.Timeout, silence: o.Silence, dumps: dumper{dir: o.DumpDir}, algo: o.Algo, log: o.Logger.With("rank", r)}
 		wg.Go(func() { comms[r], errs[r] = j.start(context.Background()) })
 	}
 	wg.Wait()

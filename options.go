@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"thundercollective/metrics"
 	"thundercollective/rendezvous"
 )
 
@@ -69,6 +70,9 @@ type Options struct {
 	// DumpDir is a folder for the flight recorder, written when a group fails and at
 	// SIGUSR1; see thunder inspect. Nothing is written if it is "".
 	DumpDir string
+	// Metrics is where this rank serves metrics for Prometheus: host:port, or a port
+	// on loopback; the ranks of a machine count up from there. Nowhere if "".
+	Metrics string
 	// Logger is told what happens beside the operations; nothing if nil.
 	Logger *slog.Logger
 }
@@ -90,6 +94,9 @@ func (o Options) complete(getenv func(string) string) (Options, error) {
 	if err := checkDumpDir(o.DumpDir); err != nil {
 		return o, err
 	}
+	if o.Metrics == "" {
+		o.Metrics = getenv("THUNDER_METRICS")
+	}
 	var err error
 	if o.Timeout, err = duration(o.Timeout, getenv, "THUNDER_TIMEOUT", DefaultTimeout); err != nil {
 		return o, err
@@ -109,6 +116,18 @@ func (o Options) complete(getenv func(string) string) (Options, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o, nil
+}
+
+// metricsAt is where a rank that is the local-th of its machine serves metrics.
+func (o Options) metricsAt(local int) (string, error) {
+	if o.Metrics == "" {
+		return "", nil
+	}
+	at, err := metrics.Addr(o.Metrics, local)
+	if err != nil {
+		return "", fmt.Errorf("thunder: %w", err)
+	}
+	return at, nil
 }
 
 // duration is d, or what the environment says where d is 0, or the default.

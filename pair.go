@@ -108,13 +108,24 @@ func (t *transfer) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return c.giveUp(ctx, t.call)
 	}
-	t.half.now.begin(c, ctx, t.call, time.Since(clockStart))
+	now := time.Since(clockStart)
+	t.half.now.begin(c, ctx, t.call, now)
 	err := t.move()
 	t.half.now.end()
+	t.note(now, err)
 	if err != nil {
 		return c.explain(err, t.call)
 	}
 	return nil
+}
+
+// note counts the message, as a send or a receive.
+func (t *transfer) note(begun time.Duration, err error) {
+	a := t.call
+	if !t.send {
+		a.kind = KindRecv
+	}
+	t.comm.job.meter.note(&a, time.Since(clockStart)-begun, err)
 }
 
 func (t *transfer) move() error {

@@ -2,6 +2,7 @@ package thunder_test
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"runtime"
 	"strings"
@@ -143,4 +144,21 @@ func checkGoroutines(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	})
+}
+
+// logTo returns a logger whose lines go to f, one at a time.
+func logTo(f func(line string)) *slog.Logger {
+	return slog.New(slog.NewTextHandler(lineWriter{&sync.Mutex{}, f}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+type lineWriter struct {
+	mu *sync.Mutex
+	f  func(string)
+}
+
+func (w lineWriter) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.f(string(b))
+	return len(b), nil
 }

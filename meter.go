@@ -1,0 +1,165 @@
+package thunder
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"thundercollective/internal/liveness"
+	"thundercollective/metrics"
+)
+
+// meter counts this rank's operations, by kind.
+type meter struct {
+	kinds [KindSendRecv + 1]kindMeter
+	// How groups ended, by kind of error.
+	lost, timeouts, mismatches, aborts atomic.Uint64
+}
+
+// kindMeter is that of one operation; sends and receives of SendRecv count as
+// sends and receives.
+type kindMeter struct {
+	bytes, failed atomic.Uint64
+	times         metrics.Histogram
+}
+
+// note counts an operation.
+func (m *meter) note(a *call, took time.Duration, err error) {
+	k := &m.kinds[a.kind]
+	if err != nil {
+		k.failed.Add(1)
+		return
+	}
+	k.bytes.Add(a.bytes())
+	k.times.Observe(took)
+}
+
+// noteFailure counts the end of a group.
+func (m *meter) noteFailure(err error) {
+	switch err.(type) {
+	case *PeerLostError:
+		m.lost.Add(1)
+	case *TimeoutError:
+		m.timeouts.Add(1)
+	case *MismatchError:
+		m.mismatches.Add(1)
+	case *AbortError:
+		m.aborts.Add(1)
+	}
+}
+
+// serveMetrics answers scrapes, and questions of thunder inspect, until the job is
+// closed.
+func (j *job) serveMetrics(addr string) error {
+	s, err := metrics.Serve(addr, map[string]http.HandlerFunc{
+		"/metrics": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+			_, _ = w.Write(j.scrape())
+		},
+		"/flight": func(w http.ResponseWriter, _ *http.Request) {
+			var b bytes.Buffer
+			if err := writeDump(&b, j.snapshot("asked for")); err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(b.Bytes())
+		},
+	})
+	if err != nil {
+		return err
+	}
+	j.metrics = s
+	j.log.Info("metrics", "addr", s.Addr())
+	return nil
+}
+
+// scrape is everything there is to count.
+func (j *job) scrape() []byte {
+	e := metrics.NewEncoder(
+		metrics.Label{Name: "rank", Value: strconv.Itoa(j.rank)},
+		metrics.Label{Name: "generation", Value: strconv.FormatUint(uint64(j.generation), 10)},
+	)
+	e.Gauge("thunder_info", "What this rank is.", 1, metrics.Label{Name: "host", Value: j.host(j.rank)},
+		metrics.Label{Name: "fabric", Value: j.fabricName()}, metrics.Label{Name: "size", Value: strconv.Itoa(len(j.hosts))})
+	j.scrapeOperations(e)
+	for kind, n := range map[string]*atomic.Uint64{"lost": &j.meter.lost, "timeout": &j.meter.timeouts, "mismatch": &j.meter.mismatches, "abort": &j.meter.aborts} {
+		e.Counter("thunder_group_failures_total", "Groups that ended, by kind of error.", n.Load(), metrics.Label{Name: "kind", Value: kind})
+	}
+	if j.alive != nil {
+		e.Counter("thunder_heartbeats_sent_total", "Heartbeats sent.", j.alive.beats.sent.Load())
+		e.Counter("thunder_control_received_total", "Heartbeats and other messages received beside the data.", j.alive.beats.received.Load())
+		j.scrapePeers(e)
+	}
+	return e.Bytes()
+}
+
+func (j *job) scrapeOperations(e *metrics.Encoder) {
+	each := func(f func(label metrics.Label, k *kindMeter)) {
+		for kind := range j.meter.kinds {
+			if k := &j.meter.kinds[kind]; k.times.Count()+k.failed.Load() > 0 {
+				f(metrics.Label{Name: "kind", Value: Kind(kind).String()}, k)
+			}
+		}
+	}
+	each(func(l metrics.Label, k *kindMeter) {
+		e.Counter("thunder_operations_total", "Operations that succeeded.", k.times.Count(), l)
+	})
+	each(func(l metrics.Label, k *kindMeter) {
+		e.Counter("thunder_operations_failed_total", "Operations that failed.", k.failed.Load(), l)
+	})
+	each(func(l metrics.Label, k *kindMeter) {
+		e.Counter("thunder_operation_bytes_total", "Size of the buffers of operations that succeeded.", k.bytes.Load(), l)
+	})
+	each(func(l metrics.Label, k *kindMeter) {
+		e.Histogram("thunder_operation_seconds", "How long operations took.", &k.times, l)
+	})
+}
+
+// scrapePeers tells of each other rank: whether it is there, and what crossed the
+// links to it.
+func (j *job) scrapePeers(e *metrics.Encoder) {
+	traffic := make([]Traffic, len(j.hosts))
+	for _, c := range j.all() {
+		c.paths.traffic(traffic)
+	}
+	each := func(f func(r int, peer, host metrics.Label)) {
+		for r, p := range j.peers {
+			if p != nil {
+				f(r, metrics.Label{Name: "peer", Value: strconv.Itoa(r)}, metrics.Label{Name: "host", Value: j.host(r)})
+			}
+		}
+	}
+	each(func(r int, peer, host metrics.Label) {
+		up := 1.0
+		if j.gone(r) != nil {
+			up = 0
+		}
+		e.Gauge("thunder_peer_up", "1 while the rank is there.", up, peer, host)
+	})
+	each(func(r int, peer, host metrics.Label) {
+		var silent time.Duration
+		j.alive.with(func(m *liveness.Monitor, now time.Duration) { silent = m.Silent(r, now) })
+		e.Gauge("thunder_peer_silent_seconds", "Since the rank was last heard of.", silent.Seconds(), peer, host)
+	})
+	for _, s := range []struct {
+		name, help string
+		value      func(t *Traffic) uint64
+	}{
+		{"thunder_link_sent_bytes_total", "Payload sent to the rank in collectives.", func(t *Traffic) uint64 { return t.SentBytes }},
+		{"thunder_link_received_bytes_total", "Payload received from the rank in collectives.", func(t *Traffic) uint64 { return t.RecvBytes }},
+		{"thunder_link_sent_messages_total", "Messages sent to the rank in collectives.", func(t *Traffic) uint64 { return t.SentMessages }},
+		{"thunder_link_received_messages_total", "Messages received from the rank in collectives.", func(t *Traffic) uint64 { return t.RecvMessages }},
+	} {
+		each(func(r int, peer, host metrics.Label) { e.Counter(s.name, s.help, s.value(&traffic[r]), peer, host) })
+	}
+}
+
+func (j *job) fabricName() string {
+	if j.fab == nil {
+		return "none"
+	}
+	return j.fab.Name()
+}
