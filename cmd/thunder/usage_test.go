@@ -49,7 +49,7 @@ func TestBadUsage(t *testing.T) {
 		{"bench broadcast -n 2 --root 2", []string{"--root", "0 to 1"}},
 		{"bench allreduce -n 0", []string{"--ranks", "at least 1"}},
 		{"bench allreduce -n 2 --rank 0", []string{"-n", "--rank"}},
-		{"bench allreduce --fabric warp", []string{"--fabric", "auto tcp shm mem"}},
+		{"bench allreduce --fabric warp", []string{"--fabric", "auto tcp rdma shm mem"}},
 		{"bench allreduce --fabric mem --rank 0 --world-size 2 --addr 127.0.0.1:1 --addr 127.0.0.1:2", []string{"--fabric", "-n"}},
 		{"bench allreduce --rank 0 --world-size 2", []string{"--coordinator", "--addr", "--hostfile"}},
 		{"bench allreduce --rank 2 --world-size 2 --coordinator 127.0.0.1:7000", []string{"--rank", "0..1"}},
