@@ -71,5 +71,5 @@ func spinFor(roster *rendezvous.Roster) time.Duration {
 	if neighbours(roster) > runtime.NumCPU() {
 		return 0
 	}
-	return 200 * time.Microsecond
+	return 50 * time.Microsecond
 }

@@ -137,7 +137,7 @@ func (l *link) Await(ctx context.Context, left int) error {
 	err := l.begin(ctx, &out.side)
 	if err == nil {
 		out.left = left
-		err = l.hub.wait(ctx, l, out)
+		err = l.hub.wait(ctx, l, out, &out.spin)
 	}
 	if err != nil {
 		out.broken = err

@@ -136,7 +136,7 @@ func (f *Fabric) hub(ch fabric.Channel) *hub {
 	defer f.mu.Unlock()
 	h := f.hubs[ch]
 	if h == nil {
-		h = &hub{bell: bellOf(f.home, ch), spin: f.cfg.Spin, start: time.Now()}
+		h = &hub{bell: bellOf(f.home, ch), start: time.Now()}
 		f.hubs[ch] = h
 	}
 	return h

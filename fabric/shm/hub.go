@@ -5,14 +5,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"thundercollective/fabric/internal/spin"
 )
 
 // A hub is what the links of one channel share: the bell that their users sleep on,
 // and the messages that wait to be moved on.
 type hub struct {
-	bell    *bell // ours
-	spin    time.Duration
-	start   time.Time    // of the clock that spin is measured by
+	bell    *bell        // ours
+	start   time.Time    // of the clock that polling is measured by
 	backlog atomic.Int32 // links with posted messages that are not yet taken
 
 	links atomic.Pointer[[]*link] // replaced, never changed
@@ -91,11 +92,15 @@ const (
 
 // wait returns nil when c is met, and why it never will be otherwise. It polls for
 // a while, then sleeps.
-func (h *hub) wait(ctx context.Context, l *link, c condition) error {
+func (h *hub) wait(ctx context.Context, l *link, c condition, s *spin.Spinner) error {
+	if !s.Try() {
+		return h.sleep(ctx, l, c)
+	}
 	var until time.Duration
-	for looks := 0; h.spin > 0; looks++ {
+	for looks := 0; ; looks++ {
 		for range pollsPerLook {
 			if c.met() {
+				s.Won()
 				return nil
 			}
 		}
@@ -109,11 +114,12 @@ func (h *hub) wait(ctx context.Context, l *link, c condition) error {
 		yield()
 		now := time.Since(h.start)
 		if looks == eagerLooks || moved {
-			until = now + h.spin
+			until = now + s.Budget
 		} else if now > until {
 			break
 		}
 	}
+	s.Lost()
 	return h.sleep(ctx, l, c)
 }
 

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/fabric/internal/spin"
 )
 
 // errGone is what the end of the bootstrap connection says about a peer.
@@ -43,13 +45,15 @@ type side struct {
 	done <-chan struct{}
 	off  func() bool
 
+	spin            spin.Spinner
 	messages, bytes atomic.Uint64
 }
 
 // newLink makes the end of a link whose segment both ranks have mapped. lower says
 // that this rank is the lower one, which sends in the first wire.
-func newLink(peer int, h *hub, b *bell, seg *segment, boot fabric.Link, lower bool) *link {
+func newLink(peer int, h *hub, b *bell, seg *segment, boot fabric.Link, lower bool, budget time.Duration) *link {
 	l := &link{peer: peer, hub: h, bell: b, seg: seg, boot: boot}
+	l.out.spin.Budget, l.in.spin.Budget = budget, budget
 	mine, theirs := 1, 0
 	if lower {
 		mine, theirs = 0, 1
@@ -150,7 +154,7 @@ func (l *link) take(ctx context.Context, tag *fabric.Tag, n int, b []byte, f fun
 	in := &l.in
 	for off := 0; ; {
 		if !in.met() {
-			if err := l.hub.wait(ctx, l, in); err != nil {
+			if err := l.hub.wait(ctx, l, in, &in.spin); err != nil {
 				return err
 			}
 		}

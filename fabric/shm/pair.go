@@ -137,7 +137,7 @@ func (f *Fabric) connect(p *pair, peer int, ch fabric.Channel) (*link, error) {
 		boot.Close()
 		return nil, fmt.Errorf("shm: opening a link to rank %d: %w", peer, err)
 	}
-	return newLink(peer, f.hub(ch), bellOf(p.home, ch), seg, boot, lower), nil
+	return newLink(peer, f.hub(ch), bellOf(p.home, ch), seg, boot, lower, f.cfg.Spin), nil
 }
 
 // give makes the segment of a link and waits until the peer has it.

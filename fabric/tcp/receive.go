@@ -19,13 +19,9 @@ func (l *link) recvHeader(tag *fabric.Tag, n, m int, to sink) (got int, err erro
 		dst = s.stage
 	}
 	dst = dst[:min(m, len(dst))]
-	spin := s.spin
-	if n > spinLength {
-		spin = 0
-	}
 	rest := l.recv.header[:]
 	for len(rest) > 0 {
-		k, err := s.read(rest, dst, spin)
+		k, err := s.read(rest, dst, n <= spinLength)
 		if err != nil {
 			return 0, err
 		}
@@ -75,7 +71,7 @@ func (s *stream) pieces(f func(int, []byte) error, off, n, have int) error {
 			off += use
 			continue
 		}
-		k, err := s.read(nil, s.stage[have:min(len(s.stage), end-off)], 0)
+		k, err := s.read(nil, s.stage[have:min(len(s.stage), end-off)], false)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"thundercollective/fabric/internal/spin"
 )
 
 // A stream is one connection of a link. Reading and writing are independent; each
@@ -15,7 +17,7 @@ type stream struct {
 	raw  syscall.RawConn
 	in   half
 	out  half
-	spin time.Duration // how long a short message is polled for; see read
+	spin spin.Spinner // for short messages
 	// stage is where RecvFunc's pieces are read to; made on first use.
 	stage []byte
 }
@@ -33,18 +35,18 @@ type half struct {
 	total   int // bytes wanted by the call
 	n       int // bytes moved by it
 	err     error
-	block   bool          // park when the socket is not ready
-	spin    time.Duration // how long to poll before
+	block   bool // park when the socket is not ready
+	poll    bool // before parking
 	stopped atomic.Bool
 	try     func(fd uintptr) bool
 }
 
-func newStream(c *net.TCPConn, spin time.Duration) (*stream, error) {
+func newStream(c *net.TCPConn, budget time.Duration) (*stream, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	s := &stream{conn: c, raw: raw, spin: spin}
+	s := &stream{conn: c, raw: raw, spin: spin.Spinner{Budget: budget}}
 	s.in.try, s.out.try = s.tryRead, s.tryWrite
 	return s, nil
 }
@@ -54,13 +56,15 @@ func newStream(c *net.TCPConn, spin time.Duration) (*stream, error) {
 const spinLength = 64 << 10
 
 // read fills a then b as far as the socket has something, at least one byte,
-// waiting for that: polling first if spin is not 0, then parked.
-func (s *stream) read(a, b []byte, spin time.Duration) (int, error) {
+// waiting for that: polling first if poll says so and it has helped lately, then
+// parked.
+func (s *stream) read(a, b []byte, poll bool) (int, error) {
 	h := &s.in
-	h.total, h.spin = h.vec.set(a, b), spin
+	h.total = h.vec.set(a, b)
 	if h.total == 0 {
 		return 0, nil
 	}
+	h.poll = poll && s.spin.Try()
 	err := s.raw.Read(h.try)
 	if err == nil {
 		err = h.err
@@ -86,9 +90,12 @@ func (s *stream) tryRead(fd uintptr) bool {
 	for {
 		h.n, h.err = h.vec.readv(fd, h.total)
 		if h.err != syscall.EAGAIN {
+			if !since.IsZero() {
+				s.spin.Won()
+			}
 			return true
 		}
-		if h.spin == 0 || h.stopped.Load() {
+		if !h.poll || h.stopped.Load() {
 			return false
 		}
 		if since.IsZero() {
@@ -96,7 +103,9 @@ func (s *stream) tryRead(fd uintptr) bool {
 			continue
 		}
 		switch spent := time.Since(since); {
-		case spent > h.spin:
+		case spent > s.spin.Budget:
+			s.spin.Lost()
+			h.poll = false // woken, it is there
 			return false
 		case spent > eagerSpin:
 			yield()
@@ -144,7 +153,7 @@ func (s *stream) writeAll(a, b []byte) error {
 // readAll fills both buffers.
 func (s *stream) readAll(a, b []byte) error {
 	for len(a)+len(b) > 0 {
-		n, err := s.read(a, b, 0)
+		n, err := s.read(a, b, false)
 		if err != nil {
 			return err
 		}
