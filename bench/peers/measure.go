@@ -66,7 +66,7 @@ func measure(ctx context.Context, s *settings, progress io.Writer) *results {
 				if !who.does(c) || ctx.Err() != nil {
 					continue
 				}
-				fmt.Fprintf(progress, "round %d of %d: %v: %s\n", round+1, s.rounds, c, who.name)
+				fmt.Fprintf(progress, "%4.0fs round %d of %d: %v: %s\n", time.Since(r.started).Seconds(), round+1, s.rounds, c, who.name)
 				limited, cancel := context.WithTimeout(ctx, s.timeout)
 				got, err := who.run(limited, s, c)
 				cancel()
@@ -79,7 +79,7 @@ func measure(ctx context.Context, s *settings, progress io.Writer) *results {
 				}
 			}
 		}
-		fmt.Fprintf(progress, "round %d of %d: ping-pong and iperf3\n", round+1, s.rounds)
+		fmt.Fprintf(progress, "%4.0fs round %d of %d: ping-pong and iperf3\n", time.Since(r.started).Seconds(), round+1, s.rounds)
 		r.pingPong(ctx, s)
 	}
 	return r

@@ -18,6 +18,7 @@ const (
 	pingStreams = 4
 	pingRounds  = 10
 	seedVerb    = "seed-rank"
+	pingTime    = 30 * time.Second // nothing that works takes so long
 )
 
 // A ping is one measurement of how fast bytes move, in GB/s.
@@ -40,7 +41,9 @@ func (r *results) pingPong(ctx context.Context, s *settings) {
 			return both / 2, err
 		}},
 	} {
-		got, err := way.run(ctx, s)
+		limited, cancel := context.WithTimeout(ctx, pingTime)
+		got, err := way.run(limited, s)
+		cancel()
 		if err != nil {
 			r.troubles = append(r.troubles, fmt.Sprintf("%s: %v", way.name, err))
 			continue
@@ -71,6 +74,7 @@ func seedPing(ctx context.Context, s *settings) (float64, error) {
 		return 0, err
 	}
 	defer ln.Close()
+	defer context.AfterFunc(ctx, func() { ln.Close() })()
 	other := exec.CommandContext(ctx, s.self, seedVerb, ln.Addr().String())
 	if err := other.Start(); err != nil {
 		return 0, err
