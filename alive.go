@@ -135,35 +135,51 @@ func (j *job) hearAccusation(n *notice) {
 // lose marks a rank as dead and ends every group it is in. It may be this rank,
 // in the eyes of the others. Who came to that verdict tells the others.
 func (j *job) lose(rank int, cause string, verdict bool) {
-	fresh := false
-	j.alive.with(func(m *liveness.Monitor, now time.Duration) {
-		fresh = m.Convict(rank, now) || verdict
-	})
-	if !fresh {
+	e, ended := j.convict(rank, cause, verdict)
+	if e == nil {
 		return
-	}
-	e := &PeerLostError{Rank: rank, Host: j.host(rank), Link: j.linkName(rank), Cause: cause}
-	p := j.peers[rank]
-	if p != nil {
-		e.Err = p.broken()
 	}
 	j.log.Error("rank lost", "peer", rank, "host", e.Host, "link", e.Link, "cause", cause)
 	if verdict {
 		// Also to the one in question: it may only have been stopped.
 		j.tellAll(noticeOf(worldID, e))
 	}
-	if p != nil {
+	if p := j.peers[rank]; p != nil {
 		p.leave(errors.New(cause))
+	}
+	for _, c := range ended {
+		c.finish(e)
+	}
+	j.memberships(func(s *shrinking) { s.poke() })
+}
+
+// convict records that a rank is dead, and as the failure of its groups, in one
+// step: a peer that has heard of it may leave at once, and must not be blamed for
+// that by a group here which does not know yet. It returns nil if all of it was
+// known.
+func (j *job) convict(rank int, cause string, verdict bool) (e *PeerLostError, ended []*Comm) {
+	j.convicting.Lock()
+	defer j.convicting.Unlock()
+	fresh := false
+	j.alive.with(func(m *liveness.Monitor, now time.Duration) {
+		fresh = m.Convict(rank, now) || verdict
+	})
+	if !fresh {
+		return nil, nil
+	}
+	e = &PeerLostError{Rank: rank, Host: j.host(rank), Link: j.linkName(rank), Cause: cause}
+	if p := j.peers[rank]; p != nil {
+		e.Err = p.broken()
 	}
 	j.mu.Lock()
 	j.losses[rank] = e
 	j.mu.Unlock()
 	for _, c := range j.all() {
-		if slices.Contains(c.ranks, rank) {
-			c.fail(e)
+		if slices.Contains(c.ranks, rank) && c.setFailure(e) {
+			ended = append(ended, c)
 		}
 	}
-	j.memberships(func(s *shrinking) { s.poke() })
+	return e, ended
 }
 
 // isDead says whether a rank was convicted.

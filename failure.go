@@ -24,9 +24,14 @@ func (c *Comm) setFailure(err error) bool {
 // fail ends the group at this rank: calls under way return err.
 func (c *Comm) fail(err error) {
 	if c.setFailure(err) {
-		c.record(err)
-		c.stop(err)
+		c.finish(err)
 	}
+}
+
+// finish makes calls under way return the failure that was set.
+func (c *Comm) finish(err error) {
+	c.record(err)
+	c.stop(err)
 }
 
 // failAll ends the group at all ranks. The others are told before any call here
@@ -34,8 +39,7 @@ func (c *Comm) fail(err error) {
 func (c *Comm) failAll(err error) {
 	if c.setFailure(err) {
 		c.job.announce(c, err)
-		c.record(err)
-		c.stop(err)
+		c.finish(err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -107,6 +108,8 @@ func TestLeaving(t *testing.T) {
 	for name, ranks := range fabrics {
 		t.Run(name, func(t *testing.T) {
 			comms := ranks(t, 3, thunder.Options{})
+			var exchanged sync.WaitGroup // the barrier's failure ends what is under way
+			exchanged.Add(2)
 			each(t, 3, func(r int) error {
 				if err := thunder.Barrier(t.Context(), comms[r]); err != nil {
 					return err
@@ -119,6 +122,8 @@ func TestLeaving(t *testing.T) {
 				if err := thunder.SendRecv(t.Context(), comms[r], []int64{7}, 1-r, got, 1-r); err != nil {
 					return err
 				}
+				exchanged.Done()
+				exchanged.Wait()
 				err := thunder.Barrier(t.Context(), comms[r])
 				var lost *thunder.PeerLostError
 				if !errors.As(err, &lost) || lost.Rank != 2 {

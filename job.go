@@ -46,6 +46,8 @@ type job struct {
 	// being waited for.
 	tellers sync.WaitGroup
 
+	convicting sync.Mutex // see convict
+
 	mu     sync.Mutex
 	groups map[uint32]*Comm
 	early  map[uint32]error // failures of groups that do not exist here yet
@@ -229,6 +231,8 @@ func (j *job) close() error {
 	j.mu.Unlock()
 	for _, c := range j.all() {
 		c.shut()
+		// Who hears our goodbye before the reason for it would blame us.
+		j.announce(c, c.Err())
 	}
 	j.tellAll(&notice{kind: noticeGoodbye})
 	j.stop()
