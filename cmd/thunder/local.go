@@ -102,6 +102,7 @@ func (l *localRun) processes(ctx context.Context, emit func(bench.Row), stderr i
 	err = local.Run(ctx, local.Config{
 		Argv:  append([]string{self}, rankArgs(l.cfg, l.timeout)...),
 		Ranks: l.ranks,
+		Bind:  true,
 		Env: func(rank int) []string {
 			return []string{
 				"THUNDER_RANK=" + strconv.Itoa(rank),

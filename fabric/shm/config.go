@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"time"
 
 	"thundercollective/fabric"
@@ -40,9 +39,6 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if runtime.GOMAXPROCS(0) == 1 {
-		c.Spin = 0 // what we wait for may be a goroutine of ours
 	}
 	return c, nil
 }

@@ -3,7 +3,6 @@ package tcp
 import (
 	"fmt"
 	"log/slog"
-	"runtime"
 	"time"
 )
 
@@ -59,9 +58,6 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if runtime.GOMAXPROCS(0) == 1 {
-		c.Spin = 0 // the peer, or our own sender, may need the only processor
 	}
 	return c, nil
 }

@@ -27,6 +27,10 @@ type Config struct {
 	// Dir is the working directory; "" is this process's own.
 	Dir string
 
+	// Bind gives each rank processors of its own, as other launchers do, and says
+	// so in its environment (BoundEnv); only where there are enough, see CanBind.
+	Bind bool
+
 	// Stdin returns what a rank reads, or nil for nothing. Run closes it when
 	// the rank has ended, which must unblock a pending Read. May be nil.
 	Stdin func(rank int) io.ReadCloser

@@ -14,6 +14,7 @@ import (
 type rank struct {
 	index  int
 	cmd    *exec.Cmd
+	bindTo int  // how many ranks share the processors; 0 not to bind
 	exited bool // reaped
 	gone   bool // nothing of its group is left
 
@@ -34,6 +35,10 @@ func newRank(cfg *Config, index int, mark string, mu *sync.Mutex) *rank {
 		r.cmd.Env = append(r.cmd.Env, cfg.Env(index)...)
 	}
 	r.cmd.Env = append(r.cmd.Env, mark)
+	if cfg.Bind && CanBind(cfg.Ranks) {
+		r.bindTo = cfg.Ranks
+		r.cmd.Env = append(r.cmd.Env, BoundEnv)
+	}
 	if cfg.Stdin != nil {
 		r.stdin = cfg.Stdin(index)
 	}
@@ -75,6 +80,9 @@ func (r *rank) start() (err error) {
 		*dst = pw
 		theirs = append(theirs, pw)
 		r.outPipes = append(r.outPipes, pr)
+	}
+	if r.bindTo > 0 {
+		return bound(r.index, r.bindTo, r.cmd.Start)
 	}
 	return r.cmd.Start()
 }
