@@ -1,11 +1,9 @@
 package e2e
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"testing"
 )
 
@@ -36,7 +34,7 @@ func TestTorchrun(t *testing.T) {
 	t.Parallel()
 	torchrun := pythonTool(t, "torchrun", "PyTorch")
 	common := func() []string {
-		return []string{"--nproc-per-node", "4", "--master-addr", "127.0.0.1", "--master-port", twoFreePorts(t)}
+		return []string{"--nproc-per-node", "4", "--master-addr", "127.0.0.1", "--master-port", portRange(t, 2)} // it keeps one to itself, the example takes the next
 	}
 	bench := append(common(), "--no-python", ownBin(t), "bench", "allreduce", "--size", "1KiB")
 	start(t, exec.Command(torchrun, bench...)).want(t, 0, "4 ranks", "0 OK")
@@ -44,25 +42,9 @@ func TestTorchrun(t *testing.T) {
 	start(t, exec.Command(torchrun, ring...)).want(t, 0, "the token went around all 4 ranks")
 }
 
-// twoFreePorts is a free port that is followed by another: torchrun keeps
-// MASTER_PORT to itself, so the example takes the next one.
-func twoFreePorts(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		port := freePort(t, "127.0.0.1")
-		n, _ := strconv.Atoi(port)
-		if ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(n+1))); err == nil {
-			ln.Close()
-			return port
-		}
-	}
-	t.Fatal("no two free ports in a row")
-	return ""
-}
-
 func TestMLXLaunch(t *testing.T) {
 	t.Parallel()
-	cmd := exec.Command(pythonTool(t, "mlx.launch", "MLX"), "-n", "4", "--backend", "ring", "--starting-port", twoFreePorts(t), ownBin(t), "bench", "allreduce", "--size", "1KiB")
+	cmd := exec.Command(pythonTool(t, "mlx.launch", "MLX"), "-n", "4", "--backend", "ring", "--starting-port", portRange(t, 4), ownBin(t), "bench", "allreduce", "--size", "1KiB")
 	start(t, cmd).want(t, 0, "4 ranks", "0 OK")
 }
 

@@ -156,12 +156,12 @@ func TestUnusableHosts(t *testing.T) {
 	config, _ := os.ReadFile(f.config)
 	writeFile(t, f.config, fmt.Sprintf("Host refuses\n  HostName 127.0.0.1\n  Port %s\nHost silent\n  HostName 127.0.0.3\n  Port %s\nHost stranger\n  HostName 127.0.0.2\n  Port %s\n  UserKnownHostsFile /dev/null\n%s",
 		freePort(t, "127.0.0.1"), silentPort, f.hosts["b"].port, config))
-	taken, err := net.Listen("tcp", "127.0.0.2:0")
+	takenPort := portRange(t, 8)
+	taken, err := net.Listen("tcp", "127.0.0.2:"+takenPort)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { taken.Close() })
-	_, takenPort, _ := net.SplitHostPort(taken.Addr().String())
 	for _, tt := range []struct {
 		name  string
 		args  []string

@@ -8,6 +8,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -146,6 +147,34 @@ func freePort(t *testing.T, addr string) string {
 	defer ln.Close()
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
 	return port
+}
+
+// ports counts the ranges that portRange has given out.
+var ports atomic.Int64
+
+// portRange is the first of n ports that are free on the loopback addresses of
+// the tests, and that the kernel does not hand out to others by itself.
+func portRange(t *testing.T, n int) string {
+	t.Helper()
+	for range 500 {
+		first := 12000 + (int64(os.Getpid())*64+ports.Add(1)*16)%8000
+		free := true
+		for i := range n {
+			for _, addr := range []string{"127.0.0.1", "127.0.0.2"} {
+				ln, err := net.Listen("tcp", fmt.Sprintf("%s:%d", addr, first+int64(i)))
+				if err != nil {
+					free = false
+					continue
+				}
+				ln.Close()
+			}
+		}
+		if free {
+			return fmt.Sprint(first)
+		}
+	}
+	t.Fatal("no free ports")
+	return ""
 }
 
 func executable(path string) bool {
