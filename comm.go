@@ -38,8 +38,8 @@ type Comm struct {
 		plan  *collective.Plan
 	}
 	exec    *collective.Executor
-	commons commons // under turn
-	paths   paths   // links of collectives
+	census  census // under turn
+	paths   paths  // links of collectives
 	current activity
 	past    *recorder.Ring
 	pairs   []pair // point-to-point state, by rank in this group
@@ -202,6 +202,11 @@ func (c *Comm) run(ctx context.Context, r *Request, a call, wait <-chan struct{}
 	defer c.turn.leave()
 	if err := c.Err(); err != nil {
 		return err
+	}
+	if c.census.due(c, r) {
+		if err := c.first(ctx, a); err != nil {
+			return err
+		}
 	}
 	plan, err := c.plan(r, int(a.count))
 	if err != nil || plan == nil {

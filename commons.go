@@ -2,6 +2,7 @@ package thunder
 
 import (
 	"context"
+	"time"
 
 	"thundercollective/collective"
 	"thundercollective/fabric"
@@ -11,38 +12,45 @@ import (
 // it saves has to be worth a round of messages.
 const commonsMin = 16 << 10
 
-// commons says whether the ranks of a group can work in each other's buffers.
-type commons int
-
-const (
-	commonsUnknown commons = iota
-	commonsNo
-	commonsYes
-)
-
-// inCommon decides how an operation on so many bytes is run. All ranks decide
-// alike: it depends on what they have to agree on anyway, and on the roster.
-func (c *Comm) inCommon(r *Request, bytes int) bool {
-	return r.Kind == KindAllReduce && r.Algo == Auto && c.job.algo == Auto && bytes >= commonsMin && c.commons != commonsNo
+// A census is what the ranks of a group have found out together about the machine
+// they share. Groups that span machines have none.
+type census struct {
+	taken   bool
+	commons bool // all pairs share memory
+	crowded bool // ranks outnumber processors
 }
 
-// agree finds out, once, whether all pairs of the group share memory, before
-// operation tag, whose place in the order it shares.
-func (c *Comm) agree(ctx context.Context, tag *fabric.Tag) error {
-	if c.commons != commonsUnknown {
-		return nil
+// due says whether the census comes before operation r: once, before the first one
+// that leaves a choice. All ranks decide alike.
+func (s *census) due(c *Comm, r *Request) bool {
+	return !s.taken && r.Algo == Auto && c.job.algo == Auto && len(c.ranks) > 1
+}
+
+// first takes the census as a part of operation a.
+func (c *Comm) first(ctx context.Context, a call) error {
+	if ctx.Err() != nil {
+		return nil // the operation itself will say so
 	}
-	c.commons = commonsNo
+	c.current.begin(c, ctx, a, time.Since(clockStart))
+	err := c.takeCensus(c.ctx, a)
+	c.current.end()
+	if err != nil {
+		return c.explain(err, a)
+	}
+	return nil
+}
+
+// takeCensus asks all ranks of the group.
+func (c *Comm) takeCensus(ctx context.Context, a call) error {
+	c.census.taken = true
 	for _, r := range c.ranks {
 		if c.job.host(r) != c.job.host(c.ranks[0]) {
 			return nil
 		}
 	}
-	sharer, ok := c.job.fab.(fabric.Sharer)
-	if !ok {
-		return nil // all ranks of a machine have the same fabric
-	}
-	vote := []byte{1}
+	const shares, roomy = 0, 1
+	votes := []byte{1, 1}
+	sharer, _ := c.job.fab.(fabric.Sharer)
 	for i, r := range c.ranks { // in order, so that no ring of ranks waits for each other
 		if i == c.rank {
 			continue
@@ -50,36 +58,33 @@ func (c *Comm) agree(ctx context.Context, tag *fabric.Tag) error {
 		if _, err := c.paths.Link(ctx, i); err != nil {
 			return err
 		}
-		if !sharer.Shares(r) {
-			vote[0] = 0
+		if sharer == nil || !sharer.Shares(r) {
+			votes[shares] = 0
 		}
 	}
-	spec := collective.Spec{Kind: KindAllReduce, Algo: collective.Direct, Rank: c.rank, Size: len(c.ranks), Count: 1}
+	if c.job.crowded {
+		votes[roomy] = 0
+	}
+	spec := collective.Spec{Kind: KindAllReduce, Algo: collective.Direct, Rank: c.rank, Size: len(c.ranks), Count: len(votes)}
 	plan, err := c.planner.Plan(spec, U8, Min)
 	if err != nil {
 		return err
 	}
-	if err := c.exec.Run(ctx, plan, tag, vote, nil); err != nil {
+	tag := a.tag()
+	if err := c.exec.Run(ctx, plan, &tag, votes, nil); err != nil {
 		return err
 	}
-	if vote[0] == 1 {
-		c.commons = commonsYes
-	}
+	c.census.commons, c.census.crowded = votes[shares] == 1, votes[roomy] == 0
 	return nil
 }
 
-// execute runs a plan, in the ranks' own buffers if that is possible.
+// execute runs a plan, in the ranks' own buffers if that is possible. All ranks
+// decide alike: it depends on what they have to agree on anyway.
 func (c *Comm) execute(ctx context.Context, r *Request, plan *collective.Plan, tag *fabric.Tag) error {
-	if !c.inCommon(r, len(r.Recv)) {
-		return c.exec.Run(ctx, plan, tag, r.Recv, r.Send)
+	if c.census.commons && r.Kind == KindAllReduce && r.Algo == Auto && len(r.Recv) >= commonsMin {
+		return c.exec.RunCommons(ctx, plan, tag, r.Recv, r.Send)
 	}
-	if err := c.agree(ctx, tag); err != nil {
-		return err
-	}
-	if c.commons == commonsNo {
-		return c.exec.Run(ctx, plan, tag, r.Recv, r.Send)
-	}
-	return c.exec.RunCommons(ctx, plan, tag, r.Recv, r.Send)
+	return c.exec.Run(ctx, plan, tag, r.Recv, r.Send)
 }
 
 // Offer makes paths a collective.Commons.

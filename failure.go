@@ -142,6 +142,13 @@ func (c *Comm) compare(peer int, seq uint64, theirs *fabric.Tag) {
 	if !ok || mine == *theirs {
 		return
 	}
+	// A rank that has not chosen an algorithm yet does not disagree about it.
+	a, b := callOf(&mine), callOf(theirs)
+	if a.algo == Auto || b.algo == Auto {
+		if a.algo = b.algo; a == b {
+			return
+		}
+	}
 	c.failAll(&MismatchError{
 		Sequence: seq, RankA: c.job.rank, RankB: peer,
 		CallA: callOf(&mine).String(), CallB: callOf(theirs).String(),

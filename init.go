@@ -64,6 +64,7 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 		}
 		return nil, err
 	}
+	j.crowded = crowded(roster)
 	if ln != nil {
 		if j.fab, err = openFabric(ln, roster, cfg, o); err != nil {
 			return nil, fmt.Errorf("thunder: %w", err)

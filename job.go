@@ -27,6 +27,7 @@ type job struct {
 	addrs      [][]string // where each rank listens, by rank; empty where nobody does
 	timeout    time.Duration
 	algo       Algo
+	crowded    bool   // more ranks than processors on this machine
 	model      *Model // what algorithms are chosen by; nil for rules of thumb
 	log        *slog.Logger
 	silence    time.Duration // after which a rank is taken for dead

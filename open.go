@@ -69,9 +69,14 @@ func neighbours(roster *rendezvous.Roster) int {
 // spinFor says how long receivers poll before they park: not at all when the ranks
 // of this machine would take each other's cores for it.
 func spinFor(roster *rendezvous.Roster) time.Duration {
-	bound := os.Getenv("THUNDER_BOUND") == "1" // the launcher gave us processors of our own
-	if neighbours(roster) > runtime.NumCPU() && !bound {
+	if crowded(roster) {
 		return 0
 	}
 	return 50 * time.Microsecond
+}
+
+// crowded says whether more ranks than processors share this machine. A launcher
+// that gave each rank processors of its own says so: then we see only those.
+func crowded(roster *rendezvous.Roster) bool {
+	return neighbours(roster) > runtime.NumCPU() && os.Getenv("THUNDER_BOUND") != "1"
 }

@@ -43,7 +43,7 @@ func (c *Comm) plan(r *Request, count int) (*collective.Plan, error) {
 	case KindReduceScatter:
 		s.Separate = true
 	}
-	s = s.ResolveWith(max(1, r.DType.Size()), c.job.choose)
+	s = s.ResolveWith(max(1, r.DType.Size()), c.choose)
 	plan, err := c.planner.Plan(s, r.DType, r.Op)
 	if err != nil {
 		return nil, fmt.Errorf("thunder: %w", err)

@@ -66,18 +66,24 @@ func (j *job) useProfile(path string) error {
 }
 
 // choose picks the algorithm for an operation: by the profile, or by rules of thumb.
-func (j *job) choose(k Kind, size, bytes int) Algo {
-	if j.model != nil {
-		return j.model.Choose(k, size, bytes)
+func (c *Comm) choose(k Kind, size, bytes int) Algo {
+	switch {
+	case c.job.model != nil:
+		return c.job.model.Choose(k, size, bytes)
+	case c.census.crowded:
+		return collective.ChooseCrowded(k, size, bytes)
 	}
 	return collective.Choose(k, size, bytes)
 }
 
 // Choice says which algorithm Auto stands for in this group, for an operation on
-// count elements (of a block, where there are blocks).
+// count elements (of a block, where there are blocks). It is settled with the first
+// operation of the group.
 func (c *Comm) Choice(k Kind, dt DType, count int) Algo {
 	if a := c.job.algoFor(k); a != Auto {
 		return a
 	}
-	return c.job.choose(k, len(c.ranks), count*dt.Size())
+	c.turn.enterAndWait() // the census belongs to the operations
+	defer c.turn.leave()
+	return c.choose(k, len(c.ranks), count*dt.Size())
 }

@@ -34,6 +34,10 @@ func Run(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Row)) er
 	case cfg.Idle > 0:
 		return runIdle(ctx, comm, cfg, emit)
 	}
+	// The first operation of a group settles which algorithms it uses.
+	if err := thunder.Barrier(ctx, comm); err != nil {
+		return err
+	}
 	var model *collective.Model
 	if cfg.Explain && comm.Size() > 1 {
 		m, err := Calibrate(ctx, comm)

@@ -57,3 +57,16 @@ func Choose(k Kind, size, bytes int) Algo {
 	}
 	return Direct
 }
+
+// ChooseCrowded is Choose for ranks of one machine that outnumber its processors.
+// There a message costs what it takes to switch from one rank to another, and what
+// counts is how many have to be waited for, not how many are under way at once.
+func ChooseCrowded(k Kind, size, bytes int) Algo {
+	switch {
+	case k == AllReduce && size > 2 && bytes <= 64<<10:
+		return Tree
+	case k == Barrier && size > 2:
+		return Doubling
+	}
+	return Choose(k, size, bytes)
+}
