@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
@@ -16,14 +17,15 @@ def run_ranks(
 ) -> list[subprocess.CompletedProcess[str]]:
     """Runs ``python *args`` as n ranks and returns what became of each.
 
-    When the time is over, the ranks that are left are killed. With torch, the
-    variables are those of torchrun instead of this package's own.
+    When the time is over, the ranks that are left are ended and print where they
+    were. With torch, the variables are those of torchrun instead of this package's
+    own.
     """
     address = f"127.0.0.1:{_free_port()}"
     processes = [
         subprocess.Popen(
             [sys.executable, *args],
-            env={**_clean(os.environ), **_who(rank, n, address, torch), **(env or {})},
+            env={**_clean(os.environ), "PYTHONFAULTHANDLER": "1", **_who(rank, n, address, torch), **(env or {})},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )
         for rank in range(n)
@@ -34,11 +36,19 @@ def run_ranks(
         try:
             output, _ = p.communicate(timeout=max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
-            p.kill()
-            output, _ = p.communicate()
-            output += f"\nkilled: still running after {timeout:.0f} s\n"
+            output = _end(p) + f"\nended: still running after {timeout:.0f} s\n"
         results.append(subprocess.CompletedProcess(p.args, p.returncode, output))
     return results
+
+
+def _end(p: subprocess.Popen[str]) -> str:
+    p.send_signal(signal.SIGABRT)  # faulthandler prints where each thread is
+    try:
+        output, _ = p.communicate(timeout=5)
+    except subprocess.TimeoutExpired:
+        p.kill()
+        output, _ = p.communicate()
+    return output
 
 
 _TOKEN = secrets.token_hex(16)

@@ -267,6 +267,11 @@ def the_rest():
         t = torch.ones(1)
         dist.all_reduce(t, group=evens)
         assert t.item() == (size + 1) // 2
+    pair = dist.split_group(parent_pg=thunder, split_ranks=[[0, 1]])
+    if rank < 2:
+        t = torch.full((2,), float(rank + 1))
+        dist.all_reduce(t, group=pair)
+        assert torch.equal(t, torch.full((2,), 3.0))
 
 
 def mistakes():

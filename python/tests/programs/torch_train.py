@@ -8,7 +8,7 @@ import sys
 import torch
 import torch.distributed as dist
 from torch import nn
-from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.device_mesh import DeviceMesh
 
 import thundercollective.torch  # noqa: F401
 
@@ -68,15 +68,15 @@ def full(p):
     return (p.full_tensor() if hasattr(p, "full_tensor") else p).detach().clone()
 
 
-def ddp(rank, size):
-    model = nn.parallel.DistributedDataParallel(Transformer(), bucket_cap_mb=0.01)
+def ddp(group, rank, size):
+    model = nn.parallel.DistributedDataParallel(Transformer(), process_group=group, bucket_cap_mb=0.01)
     return train(model, rank)
 
 
-def fsdp(rank, size):
+def fsdp(group, rank, size):
     from torch.distributed.fsdp import fully_shard
 
-    mesh = init_device_mesh("cpu", (size,))
+    mesh = DeviceMesh.from_group(group, "cpu")
     model = Transformer()
     for block in model.blocks:
         fully_shard(block, mesh=mesh)
@@ -84,21 +84,21 @@ def fsdp(rank, size):
     return train(model, rank)
 
 
-def tp(rank, size):
+def tp(group, rank, size):
     from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
-    mesh = init_device_mesh("cpu", (size,))
+    mesh = DeviceMesh.from_group(group, "cpu")
     model = Transformer()
     for block in model.blocks:
         parallelize_module(block, mesh, {"up": ColwiseParallel(), "down": RowwiseParallel()})
     return train(model, 0)  # all ranks see the same batch
 
 
-def pipeline(rank, size):
+def pipeline(group, rank, size):
     from torch.distributed.pipelining import PipelineStage, ScheduleGPipe
 
     whole = [nn.Linear(8, 8) for _ in range(size)]
-    stage = PipelineStage(whole[rank], rank, size, torch.device("cpu"))
+    stage = PipelineStage(whole[rank], rank, size, torch.device("cpu"), group=group)
     schedule = ScheduleGPipe(stage, n_microbatches=2, loss_fn=nn.functional.mse_loss)
     optimiser = torch.optim.SGD(whole[rank].parameters(), lr=0.1)
     losses = []
@@ -118,22 +118,20 @@ def pipeline(rank, size):
     return losses, {n: p.detach().clone() for n, p in whole[rank].named_parameters()}
 
 
-def run(backend, f):
-    dist.init_process_group(backend)
-    torch.manual_seed(0)
-    result = f(dist.get_rank(), dist.get_world_size())
-    dist.barrier()
-    dist.destroy_process_group()
-    return result
-
-
 if __name__ == "__main__":
+    dist.init_process_group("gloo")
+    groups = [dist.new_group(backend=name) for name in ("thunder", "gloo")]
     for how in sys.argv[1:]:
-        f = {"ddp": ddp, "fsdp": fsdp, "tp": tp, "pipeline": pipeline}[how]
-        ours, theirs = run("cpu:thunder", f), run("gloo", f)
+        results = []
+        for group in groups:
+            torch.manual_seed(0)
+            results.append({"ddp": ddp, "fsdp": fsdp, "tp": tp, "pipeline": pipeline}[how](group, dist.get_rank(), dist.get_world_size()))
+        ours, theirs = results
         assert len(ours[0]) == len(theirs[0])
         for step, (a, b) in enumerate(zip(ours[0], theirs[0])):
             assert abs(a - b) < 1e-5, f"{how}: loss at step {step}: {a} on thunder, {b} on gloo"
         for name, p in ours[1].items():
             torch.testing.assert_close(p, theirs[1][name], rtol=1e-4, atol=1e-5, msg=f"{how}: {name}")
         print(how, "has the same losses", [round(v, 4) for v in ours[0]])
+    dist.barrier()
+    dist.destroy_process_group()

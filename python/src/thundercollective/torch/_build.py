@@ -7,6 +7,7 @@ changes with everything it depends on.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import importlib.util
 import os
@@ -30,7 +31,11 @@ def load() -> ModuleType:
     name = "thunder_backend"
     path = _cache() / _key() / (name + str(sysconfig.get_config_var("EXT_SUFFIX")))
     if not path.exists():
-        _compile(name, path)
+        path.parent.parent.mkdir(parents=True, exist_ok=True)
+        with open(path.parent.parent / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # one rank compiles, the others of this machine wait
+            if not path.exists():
+                _compile(name, path)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -63,10 +68,10 @@ def _compiler() -> str:
 
 
 def _compile(name: str, path: Path) -> None:
-    """Compiles into a directory of its own and renames it: several ranks may do so at once."""
+    """Compiles into a directory of its own and renames it, so that it is there whole or not at all."""
     if shutil.which(_compiler()) is None:
         raise ImportError(f"thundercollective: the PyTorch backend has to be compiled once, and there is no C++ compiler ({_compiler()})")
-    path.parent.parent.mkdir(parents=True, exist_ok=True)
+    print(f"thundercollective: compiling the backend for PyTorch {torch.__version__}, once; this takes about a minute", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(dir=path.parent.parent) as scratch:
         objects = [_start(source, Path(scratch), name) for source in _SOURCES]
         for source, process in zip(_SOURCES, objects):
@@ -74,11 +79,7 @@ def _compile(name: str, path: Path) -> None:
         built = Path(scratch) / "built"
         built.mkdir()
         _finish(_link(Path(scratch), built / path.name), path.name)
-        try:
-            built.rename(path.parent)
-        except OSError:
-            if not path.exists():  # else another process was quicker
-                raise
+        built.rename(path.parent)
 
 
 def _start(source: str, scratch: Path, name: str) -> subprocess.Popen[str]:

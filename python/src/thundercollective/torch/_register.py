@@ -26,17 +26,22 @@ def register() -> None:
 
 
 def _create(group: Any, options: Any) -> Any:
-    """Joins the ranks of a process group and returns its backend."""
+    """What torch.distributed calls for a new process group."""
+    timeout = getattr(options, "_timeout", None) or group.timeout
+    return make(group.store, group.group_rank, group.group_size, timeout if isinstance(timeout, timedelta) else timedelta(seconds=timeout))
+
+
+def make(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
+    """Joins ranks that have a store in common and returns their backend."""
     from ._build import load
 
     native = load()
-    rank, size, timeout = group.group_rank, group.group_size, _timeout(group, options)
     if rank == 0:
         address = _own_address()
         token = secrets.token_hex(32)
-        group.store.set(_KEY, f"{address} {token}")
+        store.set(_KEY, f"{address} {token}")
     else:
-        address, token = group.store.get(_KEY).decode().split()
+        address, token = store.get(_KEY).decode().split()
     joined = join(
         rank=rank, size=size, coordinator=address, token=token, timeout=timeout.total_seconds(),
         start_timeout=min(timeout, _LONGEST_START).total_seconds(),
@@ -50,11 +55,6 @@ def _create(group: Any, options: Any) -> Any:
 def _shut(ref: weakref.ref[Any]) -> None:
     if (backend := ref()) is not None:
         backend.shutdown()
-
-
-def _timeout(group: Any, options: Any) -> timedelta:
-    timeout = getattr(options, "_timeout", None) or group.timeout
-    return timeout if isinstance(timeout, timedelta) else timedelta(seconds=timeout)
 
 
 def _own_address() -> str:

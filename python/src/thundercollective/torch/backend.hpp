@@ -27,6 +27,11 @@ class Backend : public c10d::Backend {
   void shutdown() override { close(); }
   void close();
 
+  bool supportsSplitting() const override { return true; }
+  // A group of some of the ranks, which meet through the store like those of any other.
+  c10::intrusive_ptr<c10d::Backend> split(
+      const c10::intrusive_ptr<c10d::Store>& store, const std::vector<int>& ranks, const c10::intrusive_ptr<Options>& opts) override;
+
   bool supportsCoalescing() const override { return true; }
   void startCoalescing() override;
   WorkPtr endCoalescing() override;

@@ -1,8 +1,25 @@
 // What Python sees of the backend.
 #include <pybind11/chrono.h>
+#include <torch/csrc/distributed/c10d/Store.hpp>
 #include <torch/csrc/utils/pybind.h>
 
 #include "backend.hpp"
+
+#include <algorithm>
+
+// Here, and not with the rest of the backend, because it calls Python: that is where
+// groups are made.
+c10::intrusive_ptr<c10d::Backend> thunder::Backend::split(
+    const c10::intrusive_ptr<c10d::Store>& store, const std::vector<int>& ranks, const c10::intrusive_ptr<Options>& opts) {
+  auto mine = std::find(ranks.begin(), ranks.end(), rank_);
+  if (mine == ranks.end()) {
+    return nullptr;
+  }
+  pybind11::gil_scoped_acquire gil;
+  auto make = pybind11::module_::import("thundercollective.torch._register").attr("make");
+  auto made = make(store, static_cast<int>(mine - ranks.begin()), static_cast<int>(ranks.size()), opts ? opts->timeout : timeout_);
+  return made.cast<c10::intrusive_ptr<c10d::Backend>>();
+}
 
 PYBIND11_MODULE(THUNDER_MODULE, m) {
   m.def(
