@@ -11,8 +11,12 @@ help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build bin/thunder, one static binary
+build: ## build bin/thunder
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/thunder ./cmd/thunder
+
+.PHONY: static
+static: ## the same without RDMA, which has to load a library: a fully static bin/thunder
+	CGO_ENABLED=0 $(GO) build -trimpath -tags nordma -ldflags '$(LDFLAGS)' -o bin/thunder ./cmd/thunder
 
 .PHONY: demo
 demo: build ## build, and take the two-minute tour on this machine
@@ -21,6 +25,14 @@ demo: build ## build, and take the two-minute tour on this machine
 .PHONY: test
 test: ## all checks and all tests, as CI runs them
 	scripts/test.sh
+
+.PHONY: test-rdma
+test-rdma: ## RDMA on a real kernel driver: soft-RoCE in a small virtual machine
+	scripts/rdma-vm.sh
+
+.PHONY: test-python
+test-python: ## the Python package and the PyTorch backend
+	scripts/test-python.sh
 
 .PHONY: lint
 lint: ## formatting, vet, staticcheck, and the platforms we cannot run here

@@ -24,3 +24,9 @@ go test -race -short -timeout 20m ./...
 
 step "arm64 kernels under qemu-user"
 scripts/test-arm64.sh
+
+step "the Python package and the PyTorch backend"
+scripts/test-python.sh
+
+step "RDMA on soft-RoCE in a virtual machine"
+scripts/rdma-vm.sh
