@@ -46,13 +46,29 @@ func (f *Fabric) greet(c *net.TCPConn) {
 	}
 	c.SetDeadline(time.Now().Add(f.cfg.HandshakeTimeout))
 	var p *pending
+	var onward *net.TCPConn
 	h, err := handshake.Accept(c, f.cfg.Token, func(h handshake.Hello) (err error) {
+		if h.Purpose == handshake.PurposeRelay {
+			onward, err = f.openRelay(h)
+			return err
+		}
 		p, err = f.admit(h)
 		return err
 	})
 	f.door.leave(c)
+	if err != nil && onward != nil {
+		f.relays.drop(onward)
+	}
 	if err == nil {
 		c.SetDeadline(time.Time{})
+		switch h.Purpose {
+		case handshake.PurposeRelay:
+			f.relays.join(c, onward)
+			return
+		case handshake.PurposeRail:
+			f.cfg.OnRail(c, h)
+			return
+		}
 		if p.add(c, int(h.Stream), int(h.Streams), f.builder(p.key)) {
 			return
 		}
@@ -65,13 +81,36 @@ func (f *Fabric) greet(c *net.TCPConn) {
 	}
 }
 
-// admit decides on an authenticated hello.
+// admit decides on an authenticated hello. It returns the link that the stream is
+// for, nil if that is a link over rails, which are kept elsewhere.
 func (f *Fabric) admit(h handshake.Hello) (*pending, error) {
-	reject := func(code handshake.Code, format string, args ...any) (*pending, error) {
-		return nil, &handshake.RejectedError{Code: code, Text: fmt.Sprintf(format, args...)}
+	switch err := f.checkHello(h); {
+	case err != nil:
+		return nil, err
+	case h.Purpose == handshake.PurposeRail && f.cfg.OnRail == nil:
+		return nil, reject(handshake.Other, "rank %d has no second rail to rank %d; the ranks' address lists differ", f.cfg.Rank, h.From)
+	case int(h.From) <= f.cfg.Rank || int(h.From) >= f.Size():
+		return nil, reject(handshake.WrongRank, "rank %d does not dial rank %d", h.From, f.cfg.Rank)
+	case h.Streams < 1 || h.Streams > MaxStreams || h.Stream >= h.Streams:
+		return nil, reject(handshake.Other, "stream %d of %d makes no sense", h.Stream, h.Streams)
+	case h.Purpose == handshake.PurposeRail:
+		return nil, nil
 	}
+	k := linkKey{int(h.From), fabric.Channel(h.Channel)}
+	p, _, err := f.pendingFor(k)
+	if err != nil {
+		return nil, reject(handshake.Busy, "%v", err)
+	}
+	if l := p.get(); l != nil {
+		return nil, reject(handshake.DuplicateRank, "rank %d is connected already, from %s; start each rank once", h.From, l.addr)
+	}
+	return p, nil
+}
+
+// checkHello compares what all purposes have in common.
+func (f *Fabric) checkHello(h handshake.Hello) error {
 	switch {
-	case h.Purpose != handshake.PurposeLink:
+	case h.Purpose == handshake.PurposeJoin:
 		return reject(handshake.Other, "this is the data port of rank %d, not a coordinator", f.cfg.Rank)
 	case int(h.Size) != f.Size():
 		return reject(handshake.WrongSize, "rank %d was started with world size %d, rank %d with %d", f.cfg.Rank, f.Size(), h.From, h.Size)
@@ -79,20 +118,13 @@ func (f *Fabric) admit(h handshake.Hello) (*pending, error) {
 		return reject(handshake.WrongGeneration, "rank %d is of generation %d, rank %d of %d", f.cfg.Rank, f.cfg.Generation, h.From, h.Generation)
 	case int(h.To) != f.cfg.Rank:
 		return reject(handshake.WrongRank, "this is rank %d, not rank %d; the ranks' address lists differ", f.cfg.Rank, h.To)
-	case int(h.From) <= f.cfg.Rank || int(h.From) >= f.Size():
-		return reject(handshake.WrongRank, "rank %d does not dial rank %d", h.From, f.cfg.Rank)
-	case h.Streams < 1 || h.Streams > MaxStreams || h.Stream >= h.Streams:
-		return reject(handshake.Other, "stream %d of %d makes no sense", h.Stream, h.Streams)
 	}
-	k := linkKey{int(h.From), fabric.Channel(h.Channel)}
-	p, _, err := f.pendingFor(k)
-	if err != nil {
-		return reject(handshake.Busy, "%v", err)
-	}
-	if l := p.get(); l != nil {
-		return reject(handshake.DuplicateRank, "rank %d is connected already, from %s; start each rank once", h.From, l.addr)
-	}
-	return p, nil
+	return nil
+}
+
+// reject is the refusal of an authenticated peer.
+func reject(code handshake.Code, format string, args ...any) error {
+	return &handshake.RejectedError{Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
 // pendingFor is pending with a bound on what peers may leave lying around.

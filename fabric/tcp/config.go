@@ -3,7 +3,10 @@ package tcp
 import (
 	"fmt"
 	"log/slog"
+	"net"
 	"time"
+
+	"thundercollective/rendezvous/handshake"
 )
 
 // MaxStreams bounds the connections of one link.
@@ -20,6 +23,13 @@ type Config struct {
 	// Several addresses of a rank are several ways to it: streams are spread
 	// over them.
 	Peers [][]string
+	// Paths holds, by rank, the ways to each peer, in place of Peers: which local
+	// address each uses, and through whom it leads. Nil: the addresses in Peers,
+	// from wherever the system sends.
+	Paths [][]Path
+	// OnRail takes over the connections that peers open for links over several
+	// rails; they are refused if nil.
+	OnRail func(c *net.TCPConn, h handshake.Hello)
 	// Token is the secret that peers must know; empty for none.
 	Token []byte
 	// Streams is the number of connections to each peer; DefaultStreams if 0.
@@ -49,6 +59,9 @@ func (c Config) withDefaults() (Config, error) {
 		if len(addrs) == 0 && r != c.Rank {
 			return c, fmt.Errorf("tcp: rank %d has no address", r)
 		}
+	}
+	if err := c.checkPaths(); err != nil {
+		return c, err
 	}
 	if c.Streams == 0 {
 		c.Streams = DefaultStreams

@@ -24,14 +24,18 @@ func (f *Fabric) dial(ctx context.Context, p *pending) {
 	defer cancel(nil)
 	defer context.AfterFunc(f.ctx, func() { cancel(fabric.ErrClosed) })()
 
+	paths := f.paths(p.key.peer)
 	n := f.cfg.Streams
-	if quiet(p.key.ch) {
+	switch {
+	case quiet(p.key.ch):
 		n = 1
+	case paths[0].Relay:
+		n = min(n, relayStreams)
 	}
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			c, err := f.dialStream(ctx, p.key, i, n)
+			c, err := f.dialStream(ctx, p.key, paths, i, n)
 			if err != nil {
 				cancel(err) // one stream that cannot be opened ends the others
 				p.fail(err)
@@ -45,27 +49,22 @@ func (f *Fabric) dial(ctx context.Context, p *pending) {
 	wg.Wait()
 }
 
-// dialStream opens and authenticates one stream. The peer's addresses take turns,
+// dialStream opens and authenticates one stream. The ways to the peer take turns,
 // beginning at a different one for each stream.
-func (f *Fabric) dialStream(ctx context.Context, k linkKey, stream, streams int) (*net.TCPConn, error) {
-	addrs := f.cfg.Peers[k.peer]
-	hello := handshake.Hello{
-		Purpose: handshake.PurposeLink, Generation: f.cfg.Generation,
-		From: uint32(f.cfg.Rank), To: uint32(k.peer), Size: uint32(f.Size()),
-		Channel: uint32(k.ch), Stream: uint16(stream), Streams: uint16(streams),
-	}
+func (f *Fabric) dialStream(ctx context.Context, k linkKey, paths []Path, stream, streams int) (*net.TCPConn, error) {
+	hello := f.hello(handshake.PurposeLink, k.peer, k.ch, stream, streams)
 	wait := retryFirst
 	for try := 0; ; try++ {
-		addr := addrs[(stream+try)%len(addrs)]
-		c, err := f.dialOnce(ctx, addr, hello)
+		path := &paths[(stream+try)%len(paths)]
+		c, err := f.dialOnce(ctx, path, hello)
 		if err == nil {
 			return c, nil
 		}
-		err = fmt.Errorf("tcp: connecting to rank %d at %s: %w", k.peer, addr, err)
-		if final(err) {
+		err = fmt.Errorf("tcp: connecting to rank %d at %s: %w", k.peer, path, err)
+		if Final(err) {
 			return nil, err
 		}
-		if (try+1)%len(addrs) != 0 {
+		if (try+1)%len(paths) != 0 {
 			continue
 		}
 		select {
@@ -77,17 +76,43 @@ func (f *Fabric) dialStream(ctx context.Context, k linkKey, stream, streams int)
 	}
 }
 
-// dialOnce makes one attempt at one address.
-func (f *Fabric) dialOnce(ctx context.Context, addr string, hello handshake.Hello) (*net.TCPConn, error) {
+// DialRail makes one attempt to open a stream to peer along path, for a link over
+// several rails. The other end finds it with its OnRail.
+func (f *Fabric) DialRail(ctx context.Context, peer int, path *Path, ch fabric.Channel, stream, streams int) (*net.TCPConn, error) {
+	c, err := f.dialOnce(ctx, path, f.hello(handshake.PurposeRail, peer, ch, stream, streams))
+	if err != nil {
+		return nil, fmt.Errorf("tcp: connecting to rank %d at %s: %w", peer, path, err)
+	}
+	return c, nil
+}
+
+// hello introduces this rank to another.
+func (f *Fabric) hello(purpose uint8, to int, ch fabric.Channel, stream, streams int) handshake.Hello {
+	return handshake.Hello{
+		Purpose: purpose, Generation: f.cfg.Generation,
+		From: uint32(f.cfg.Rank), To: uint32(to), Size: uint32(f.Size()),
+		Channel: uint32(ch), Stream: uint16(stream), Streams: uint16(streams),
+	}
+}
+
+// dialOnce makes one attempt along one path. A relay is asked for the way through
+// it first; what follows then is between this rank and the peer behind it.
+func (f *Fabric) dialOnce(ctx context.Context, path *Path, hello handshake.Hello) (*net.TCPConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.cfg.HandshakeTimeout)
 	defer cancel()
-	var d net.Dialer
-	c, err := d.DialContext(ctx, "tcp", addr)
+	d := path.dialer()
+	conn, err := d.DialContext(ctx, "tcp", path.Remote)
 	if err != nil {
 		return nil, err
 	}
+	c := conn.(*net.TCPConn)
 	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
-	err = handshake.Dial(c, hello, f.cfg.Token)
+	if path.Relay {
+		err = f.askRelay(c, path, hello)
+	}
+	if err == nil {
+		err = handshake.Dial(c, hello, f.cfg.Token)
+	}
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
 	}
@@ -95,11 +120,11 @@ func (f *Fabric) dialOnce(ctx context.Context, addr string, hello handshake.Hell
 		c.Close()
 		return nil, err
 	}
-	return c.(*net.TCPConn), nil
+	return c, nil
 }
 
-// final says that another try would end the same way.
-func final(err error) bool {
+// Final says of an error of dialling that another try would end the same way.
+func Final(err error) bool {
 	var auth *handshake.AuthError
 	var proto *handshake.ProtocolError
 	var rejected *handshake.RejectedError

@@ -17,7 +17,8 @@ type Fabric struct {
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup // accept loops, handshakes, dials
 
-	door door // connections that have not proved themselves yet
+	door   door   // connections that have not proved themselves yet
+	relays relays // connections that lead through this rank
 
 	mu     sync.Mutex
 	links  map[linkKey]*pending
@@ -105,9 +106,11 @@ func (f *Fabric) Close() error {
 	links := f.links
 	f.mu.Unlock()
 
+	f.relays.drain()
 	f.cancel(fabric.ErrClosed)
 	err := f.ln.Close()
 	f.door.shut()
+	f.relays.close()
 	f.wg.Wait() // nobody adds to links any more
 	for _, p := range links {
 		p.close()

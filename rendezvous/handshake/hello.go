@@ -22,8 +22,10 @@ const (
 
 // Purposes of a connection.
 const (
-	PurposeLink uint8 = 1 // a stream of a link between two ranks
-	PurposeJoin uint8 = 2 // a rank that joins at the coordinator
+	PurposeLink  uint8 = 1 // a stream of a link between two ranks
+	PurposeJoin  uint8 = 2 // a rank that joins at the coordinator
+	PurposeRail  uint8 = 3 // a stream of one rail of a link over several
+	PurposeRelay uint8 = 4 // a way through the acceptor to the rank in Channel
 )
 
 // A Hello says what a dialer wants. All of it is covered by the MACs, but nothing
@@ -85,7 +87,7 @@ func parseHello(w *helloWire) (Hello, *ProtocolError) {
 		Stream:     be.Uint16(w[32:]),
 		Streams:    be.Uint16(w[34:]),
 	}
-	if h.Purpose != PurposeLink && h.Purpose != PurposeJoin {
+	if h.Purpose < PurposeLink || h.Purpose > PurposeRelay {
 		return Hello{}, &ProtocolError{Reason: fmt.Sprintf("asks for the unknown purpose %d", h.Purpose)}
 	}
 	return h, nil

@@ -1,0 +1,26 @@
+package rails
+
+// Kill ends the fabric as the death of its process would: every connection is
+// reset, and nobody is told.
+func (f *Fabric) Kill() {
+	for _, l := range f.all() {
+		l.mu.Lock()
+		l.finish()
+		l.dropAll(errDropped)
+		l.mu.Unlock()
+	}
+	f.Close()
+}
+
+// Cut breaks the streams to a peer on one rail.
+func (f *Fabric) Cut(peer, rail int) {
+	for _, l := range f.all() {
+		l.mu.Lock()
+		for _, s := range l.streams {
+			if s != nil && l.peer == peer && s.rail == f.rails[peer][rail] {
+				abort(s.conn)
+			}
+		}
+		l.mu.Unlock()
+	}
+}

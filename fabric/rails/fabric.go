@@ -1,0 +1,181 @@
+package rails
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"thundercollective/fabric"
+)
+
+// Fabric is one rank's fabric.Fabric over several rails to some of its peers.
+type Fabric struct {
+	cfg   Config
+	rails [][]*rail // by peer
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelCauseFunc
+	wg     sync.WaitGroup
+
+	mu     sync.Mutex
+	links  map[linkKey]*link
+	closed bool
+}
+
+type linkKey struct {
+	peer int
+	ch   fabric.Channel
+}
+
+// New makes a fabric of rails, which takes over cfg.Base, also when it fails.
+func New(cfg Config) (*Fabric, error) {
+	full, err := cfg.withDefaults()
+	if err != nil {
+		if cfg.Base != nil {
+			cfg.Base.Close()
+		}
+		return nil, err
+	}
+	f := &Fabric{cfg: full, links: map[linkKey]*link{}, rails: make([][]*rail, len(cfg.Rails))}
+	f.ctx, f.cancel = context.WithCancelCause(context.Background())
+	for peer := range full.Rails {
+		for i := range full.Rails[peer] {
+			f.rails[peer] = append(f.rails[peer], &rail{
+				peer: peer, host: f.host(peer), Rail: &full.Rails[peer][i], log: full.Logger,
+			})
+		}
+	}
+	f.wg.Go(f.monitor)
+	return f, nil
+}
+
+// Name implements fabric.Fabric.
+func (f *Fabric) Name() string { return f.cfg.Base.Name() }
+
+// Rank implements fabric.Fabric.
+func (f *Fabric) Rank() int { return f.cfg.Base.Rank() }
+
+// Size implements fabric.Fabric.
+func (f *Fabric) Size() int { return f.cfg.Base.Size() }
+
+// Rails reports on all rails of this rank, also those that peers have alone.
+func (f *Fabric) Rails() []State {
+	var list []State
+	for _, rails := range f.rails {
+		for _, r := range rails {
+			list = append(list, r.state())
+		}
+	}
+	return list
+}
+
+func (f *Fabric) host(rank int) string {
+	if rank < len(f.cfg.Hosts) {
+		return f.cfg.Hosts[rank]
+	}
+	return fmt.Sprintf("rank %d", rank)
+}
+
+// describe names the far ends of the rails to a peer.
+func (f *Fabric) describe(peer int) string {
+	var list []string
+	for i := range f.cfg.Rails[peer] {
+		list = append(list, f.cfg.Rails[peer][i].Far)
+	}
+	return strings.Join(list, ", ")
+}
+
+// railOf is the rail of a stream of a link.
+func (f *Fabric) railOf(peer, stream int) *rail { return f.rails[peer][stream/f.cfg.Streams] }
+
+// Link implements fabric.Fabric.
+func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.Link, error) {
+	if peer < 0 || peer >= f.Size() || peer == f.Rank() || len(f.cfg.Rails[peer]) < 2 {
+		return f.cfg.Base.Link(ctx, peer, ch)
+	}
+	l, first, err := f.link(linkKey{peer, ch})
+	if err != nil {
+		return nil, err
+	}
+	if first {
+		l.keepAll()
+	}
+	if l.dials() {
+		if err := l.waitForRails(ctx); err != nil {
+			return nil, err
+		}
+		return l, nil
+	}
+	select {
+	case <-l.ready:
+		if err := l.startError(); err != nil {
+			return nil, err
+		}
+		return l, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("rails: waiting for rank %d to connect: %w", peer, context.Cause(ctx))
+	case <-f.ctx.Done():
+		return nil, fabric.ErrClosed
+	}
+}
+
+// link returns the link to a peer on a channel. first is true for the one caller
+// that has to see to its streams.
+func (f *Fabric) link(k linkKey) (l *link, first bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil, false, fabric.ErrClosed
+	}
+	l = f.links[k]
+	if l == nil || l.failed() {
+		l = newLink(f, k.peer, k.ch)
+		f.links[k] = l
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first = !l.wanted
+	l.wanted = true
+	return l, first, nil
+}
+
+func (f *Fabric) all() []*link {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list := make([]*link, 0, len(f.links))
+	for _, l := range f.links {
+		list = append(list, l)
+	}
+	return list
+}
+
+// Close implements fabric.Fabric.
+func (f *Fabric) Close() error {
+	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return nil
+	}
+	f.closed = true
+	f.mu.Unlock()
+	for _, l := range f.all() {
+		l.abandon(fabric.ErrClosed)
+		l.Close()
+	}
+	f.cancel(fabric.ErrClosed)
+	f.wg.Wait()
+	return f.cfg.Base.Close()
+}
+
+// Traffic implements fabric.Counter.
+func (f *Fabric) Traffic() fabric.Traffic {
+	var t fabric.Traffic
+	if c, ok := f.cfg.Base.(fabric.Counter); ok {
+		t = c.Traffic()
+	}
+	for _, l := range f.all() {
+		t = t.Add(l.Traffic())
+	}
+	return t
+}

@@ -1,0 +1,59 @@
+package rails
+
+import (
+	"encoding/binary"
+
+	"thundercollective/fabric"
+)
+
+const (
+	headerSize = 48 + fabric.TagSize
+	// segmentSize is the most payload in a frame: half a millisecond of a
+	// gigabit link, and a multiple of fabric.PieceAlign.
+	segmentSize = 64 << 10
+	// maxSegments is how many segments a receiver takes ahead of its reader, and
+	// how many a sender keeps for sending again.
+	maxSegments = 64
+)
+
+// Kinds of frame.
+const (
+	kindData uint8 = 1 + iota
+	kindAck
+	kindGo  // the dialler has tried all rails: the link may be used
+	kindBye // the peer has closed its end, after seq segments
+)
+
+// A header precedes every payload.
+type header struct {
+	kind            uint8
+	n               uint32
+	seq, off, total uint64
+	arrived, credit uint64
+	tag             fabric.Tag
+}
+
+func (h *header) encode(b *[headerSize]byte) {
+	le := binary.LittleEndian
+	clear(b[:4])
+	b[0] = h.kind
+	le.PutUint32(b[4:], h.n)
+	le.PutUint64(b[8:], h.seq)
+	le.PutUint64(b[16:], h.off)
+	le.PutUint64(b[24:], h.total)
+	le.PutUint64(b[32:], h.arrived)
+	le.PutUint64(b[40:], h.credit)
+	copy(b[48:], h.tag[:])
+}
+
+func (h *header) decode(b *[headerSize]byte) {
+	le := binary.LittleEndian
+	h.kind = b[0]
+	h.n = le.Uint32(b[4:])
+	h.seq = le.Uint64(b[8:])
+	h.off = le.Uint64(b[16:])
+	h.total = le.Uint64(b[24:])
+	h.arrived = le.Uint64(b[32:])
+	h.credit = le.Uint64(b[40:])
+	copy(h.tag[:], b[48:])
+}

@@ -1,0 +1,104 @@
+package rails
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// silence is how long, in units of Config.Stall, all streams of a link may be
+// silent before the peer is given up where the system does not say whose fault it
+// is.
+const silence = 10
+
+// monitor looks after streams that do not get on, until the fabric is closed.
+func (f *Fabric) monitor() {
+	tick := time.NewTicker(max(f.cfg.Stall/4, 10*time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-f.ctx.Done():
+			return
+		case now := <-tick.C:
+			links := f.all()
+			for _, l := range links {
+				l.look(now)
+			}
+			for _, r := range f.suspects() {
+				for _, l := range links {
+					l.leave(r)
+				}
+			}
+		}
+	}
+}
+
+// suspects returns the rails that were lost since the last look.
+func (f *Fabric) suspects() []*rail {
+	var list []*rail
+	for _, rails := range f.rails {
+		for _, r := range rails {
+			if r.suspected() {
+				list = append(list, r)
+			}
+		}
+	}
+	return list
+}
+
+var (
+	errStalled = errors.New("nothing was acknowledged any more")
+	errSilent  = errors.New("its network does not answer any more")
+	errOther   = errors.New("another stream on the same rail was lost")
+)
+
+// look gives up the streams of a link that have stalled: those whose segments are
+// not acknowledged while others get on, and those of which the system says that
+// the other machine does not answer.
+func (l *link) look(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	stall := l.f.cfg.Stall
+	var stalled []*stream
+	others := false // some stream works
+	for _, s := range l.streams {
+		switch {
+		case s == nil:
+		case s.quiet(now) > stall:
+			stalled = append(stalled, s)
+		default:
+			others = true
+		}
+	}
+	for _, s := range stalled {
+		switch {
+		case others:
+			l.drop(s, fmt.Errorf("%w for %v", errStalled, stall))
+		case unanswered(s.conn) > stall, s.quiet(now) > silence*stall:
+			l.drop(s, errSilent)
+		}
+	}
+}
+
+// quiet is how long the stream has been waiting for an acknowledgement.
+func (s *stream) quiet(now time.Time) time.Duration {
+	if s.underway.len() == 0 {
+		return 0
+	}
+	since := s.underway.front().sentAt
+	if s.lastAck.After(since) {
+		since = s.lastAck
+	}
+	return now.Sub(since)
+}
+
+// leave gives up the streams on a rail that was lost for others.
+func (l *link) leave(r *rail) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.streams {
+		if s != nil && s.rail == r && l.live > 1 {
+			l.drop(s, errOther)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package rails
+
+import (
+	"context"
+	"net"
+
+	"thundercollective/fabric"
+	"thundercollective/fabric/tcp"
+	"thundercollective/rendezvous/handshake"
+)
+
+// OverTCP makes a fabric on a TCP listener: links over rails to the peers to which
+// tc.Paths lists several ways, plain TCP links to the others. It takes over ln, also
+// when it fails. Base and Rails of cfg are set here; extra, if not nil, returns more
+// rails to a peer, which come behind those of TCP.
+func OverTCP(ln *tcp.Listener, tc tcp.Config, cfg Config, extra func(peer int) []Rail) (*Fabric, error) {
+	var f *Fabric
+	ready := make(chan struct{}) // closed when f is there
+	tc.OnRail = func(c *net.TCPConn, h handshake.Hello) {
+		<-ready
+		if f == nil {
+			c.Close()
+			return
+		}
+		f.Accept(c, int(h.From), fabric.Channel(h.Channel), int(h.Stream))
+	}
+	base, err := tcp.New(ln, tc)
+	if err != nil {
+		return nil, err
+	}
+	defer close(ready)
+	cfg.Base = base
+	cfg.Rails = make([][]Rail, len(tc.Paths))
+	for peer, paths := range tc.Paths {
+		for i := range paths {
+			cfg.Rails[peer] = append(cfg.Rails[peer], tcpRail(base, peer, &paths[i]))
+		}
+		if extra != nil {
+			cfg.Rails[peer] = append(cfg.Rails[peer], extra(peer)...)
+		}
+	}
+	f, err = New(cfg)
+	return f, err
+}
+
+// tcpRail is the rail that a path makes.
+func tcpRail(base *tcp.Fabric, peer int, path *tcp.Path) Rail {
+	far := path.Remote
+	if host, _, err := net.SplitHostPort(far); err == nil {
+		far = host
+	}
+	return Rail{
+		Near: withoutZone(path.Local.String()), Far: withoutZone(far), Device: path.Device,
+		Final: tcp.Final,
+		Open: func(ctx context.Context, ch fabric.Channel, stream, streams int) (Conn, error) {
+			c, err := base.DialRail(ctx, peer, path, ch, stream, streams)
+			if err != nil {
+				return nil, err
+			}
+			return c, nil
+		},
+	}
+}
+
+// withoutZone drops the name of the interface, which is another one at either end.
+func withoutZone(addr string) string {
+	for i := range addr {
+		if addr[i] == '%' {
+			return addr[:i]
+		}
+	}
+	return addr
+}

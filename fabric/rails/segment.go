@@ -1,0 +1,99 @@
+package rails
+
+import (
+	"time"
+
+	"thundercollective/fabric"
+)
+
+// A segment is a part of a message: on its way out until it is acknowledged, or on
+// its way in until it is consumed.
+type segment struct {
+	seq, off, total uint64
+	tag             fabric.Tag
+	buf             []byte // of the size class; n of it are used
+	n               int
+
+	// On the way out. A segment may be freed once it is acknowledged and no
+	// stream is writing it any more; one that is sent again may be in the hands of
+	// a dead stream for a moment.
+	writers   int
+	acked     bool
+	sentAt    time.Time
+	delivered uint64 // by the stream, when it was sent
+}
+
+// smallSize is the size of the buffers for what is not a full segment.
+const smallSize = 2 << 10
+
+// A stock keeps the segments that are not in use.
+type stock struct {
+	small, large []*segment
+}
+
+// get returns a segment for n bytes.
+func (s *stock) get(n int) *segment {
+	list, size := &s.large, segmentSize
+	if n <= smallSize {
+		list, size = &s.small, smallSize
+	}
+	if k := len(*list); k > 0 {
+		seg := (*list)[k-1]
+		*list = (*list)[:k-1]
+		seg.n, seg.acked, seg.writers = n, false, 0
+		return seg
+	}
+	return &segment{buf: make([]byte, size), n: n}
+}
+
+func (s *stock) put(seg *segment) {
+	if len(seg.buf) == smallSize {
+		s.small = append(s.small, seg)
+	} else {
+		s.large = append(s.large, seg)
+	}
+}
+
+// A fifo is a queue of segments that keeps its memory.
+type fifo struct {
+	segs []*segment
+	head int
+}
+
+func (q *fifo) len() int { return len(q.segs) - q.head }
+
+func (q *fifo) front() *segment { return q.segs[q.head] }
+
+func (q *fifo) push(s *segment) {
+	if q.head > 0 && len(q.segs) == cap(q.segs) {
+		n := copy(q.segs, q.segs[q.head:])
+		clear(q.segs[n:])
+		q.segs, q.head = q.segs[:n], 0
+	}
+	q.segs = append(q.segs, s)
+}
+
+func (q *fifo) pop() *segment {
+	s := q.segs[q.head]
+	q.segs[q.head] = nil
+	q.head++
+	if q.head == len(q.segs) {
+		q.segs, q.head = q.segs[:0], 0
+	}
+	return s
+}
+
+// insert puts segments back in the order of their numbers: those that are sent
+// again come before what has not been sent.
+func (q *fifo) insert(again []*segment) {
+	old := q.segs[q.head:]
+	merged := make([]*segment, 0, len(old)+len(again)+maxSegments)
+	for len(old) > 0 || len(again) > 0 {
+		if len(again) == 0 || len(old) > 0 && old[0].seq < again[0].seq {
+			merged, old = append(merged, old[0]), old[1:]
+		} else {
+			merged, again = append(merged, again[0]), again[1:]
+		}
+	}
+	q.segs, q.head = merged, 0
+}
