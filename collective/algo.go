@@ -29,6 +29,12 @@ const (
 	HalvingDoubling
 	// Tree is the binomial tree.
 	Tree
+	// Cable is the tree along the cables (Spec.Cables); without, the chain of the
+	// ranks in their order.
+	Cable
+	// Mesh has every rank own a block that all others send it their part of, and
+	// that it sends to all others.
+	Mesh
 )
 
 var algoNames = [...]string{
@@ -39,10 +45,12 @@ var algoNames = [...]string{
 	Doubling:        "rd",
 	HalvingDoubling: "hd",
 	Tree:            "tree",
+	Cable:           "cable",
+	Mesh:            "mesh",
 }
 
 // Valid reports whether a is Auto or one of the algorithms.
-func (a Algo) Valid() bool { return a <= Tree }
+func (a Algo) Valid() bool { return a <= Mesh }
 
 func (a Algo) String() string {
 	if !a.Valid() {
@@ -64,15 +72,15 @@ func ParseAlgo(name string) (Algo, error) {
 func Algos(k Kind) []Algo {
 	switch k {
 	case AllReduce:
-		return []Algo{Ring, BiRing, Direct, Doubling, HalvingDoubling, Tree}
+		return []Algo{Ring, BiRing, Direct, Doubling, HalvingDoubling, Tree, Cable, Mesh}
 	case ReduceScatter:
 		return []Algo{Ring, BiRing, Direct, HalvingDoubling}
 	case AllGather:
 		return []Algo{Ring, BiRing, Direct, Doubling}
 	case Broadcast:
-		return []Algo{Ring, BiRing, Direct, Tree}
+		return []Algo{Ring, BiRing, Direct, Tree, Cable}
 	case Reduce:
-		return []Algo{Ring, Direct, Tree}
+		return []Algo{Ring, Direct, Tree, Cable}
 	case Gather, Scatter:
 		return []Algo{Direct, Tree}
 	case Barrier:

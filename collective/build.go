@@ -10,6 +10,7 @@ func Build(s Spec) (*Schedule, error) {
 		s.Window = DefaultWindow
 	}
 	b := &builder{Spec: s, source: Main, lanes: make([]lane, 1)}
+	b.turn()
 	if s.Separate {
 		b.source = Input
 	}
@@ -18,6 +19,7 @@ func Build(s Spec) (*Schedule, error) {
 	} else {
 		b.build()
 	}
+	b.done()
 	out := &Schedule{Scratch: b.scratch}
 	out.Main, out.Input = s.lengths()
 	for _, l := range b.lanes {
@@ -31,6 +33,7 @@ func Build(s Spec) (*Schedule, error) {
 // A builder gathers the actions of one schedule.
 type builder struct {
 	Spec
+	order   []int  // ranks by place, if Rank, Root and the peers are places in a ring of cables
 	source  Buffer // where the contribution of this rank lies
 	lanes   []lane
 	scratch int
@@ -95,6 +98,10 @@ func (b *builder) buildAllReduce() {
 		b.circulantAllReduce(l)
 	case Tree:
 		b.treeAllReduce(l)
+	case Cable:
+		b.cableAllReduce(l)
+	case Mesh:
+		b.meshAllReduce(l)
 	}
 }
 
@@ -138,6 +145,8 @@ func (b *builder) buildBroadcast() {
 		b.directBroadcast(&b.lanes[0])
 	case Tree:
 		b.treeBroadcast(&b.lanes[0])
+	case Cable:
+		b.cableBroadcast(&b.lanes[0])
 	}
 }
 
@@ -150,6 +159,8 @@ func (b *builder) buildReduce() {
 		b.directReduce(l)
 	case Tree:
 		b.treeReduce(l)
+	case Cable:
+		b.cableReduce(l)
 	}
 }
 

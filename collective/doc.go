@@ -17,6 +17,8 @@
 //	ring         2 (size-1)        2 (size-1)/size
 //	biring       2 (size-1)        2 (size-1)/size, half in each direction
 //	hd           2 ⌈log2 size⌉     2 (size-1)/size
+//	cable        2 depth           1 to each neighbour in the tree of cables
+//	mesh         2                 2/size to each of the others
 //
 // That is for AllReduce; the other operations have those for which Algos says so.
 // Every algorithm works for every number of ranks.
@@ -27,7 +29,9 @@
 // bits, and again in the next run. Direct combines from left to right in rank
 // order; rd combines neighbouring blocks of ranks, lower ranks on the left; tree
 // does the same counted from the root; the ring starts behind the rank that owns a
-// block and goes round; hd sums along its circulant graph. An average is divided
+// block and goes round; hd sums along its circulant graph; cable adds the children,
+// in the order of the tree, to the own part; mesh the ranks behind the owner of a
+// block, one after the other. An average is divided
 // once, where an element is first complete (Action.Final), before it is handed on.
 //
 // # Memory

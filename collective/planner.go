@@ -41,6 +41,7 @@ type planKey struct {
 	count, recvCount   int
 	window             int
 	counts, recvCounts uint64
+	cables             *Cables
 }
 
 // NewPlanner returns a Planner without plans.
@@ -58,7 +59,7 @@ func (p *Planner) Plan(s Spec, dt reduce.DType, op reduce.Op) (*Plan, error) {
 		kind: s.Kind, algo: s.Algo, dtype: dt, op: op, separate: s.Separate,
 		rank: s.Rank, size: s.Size, root: s.Root, from: s.From,
 		count: s.Count, recvCount: s.RecvCount, window: s.Window,
-		counts: hash(s.Counts), recvCounts: hash(s.RecvCounts),
+		counts: hash(s.Counts), recvCounts: hash(s.RecvCounts), cables: s.Cables,
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

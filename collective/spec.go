@@ -13,8 +13,8 @@ const DefaultWindow = 1 << 18
 // A Spec describes the part of one rank in one collective. All lengths are in
 // elements.
 //
-// The ranks of a group must agree on Kind, Algo, Size, Root, Count, Counts and
-// Window, except where it says otherwise below. Rank and Separate are local.
+// The ranks of a group must agree on Kind, Algo, Size, Root, Count, Counts,
+// Cables and Window, except where it says otherwise below. Rank and Separate are local.
 //
 // What Count means, and which part of the buffers is used:
 //
@@ -63,6 +63,9 @@ type Spec struct {
 	// Separate says that the contribution lies in Input rather than in Main.
 	Separate bool
 
+	// Cables says how the ranks are joined; nil if all are alike.
+	Cables *Cables
+
 	// Window bounds the scratch of algorithms that stage data, in elements;
 	// zero stands for DefaultWindow. Scratch exceeds it only where it is too
 	// small for one element per stage.
@@ -89,6 +92,9 @@ func (s Spec) ResolveWith(elemSize int, choose func(k Kind, size, bytes int) Alg
 	if elemSize > 0 && count > math.MaxInt/elemSize {
 		count = math.MaxInt / elemSize
 	}
+	if s.Cables != nil {
+		choose = s.Cables.choose(choose)
+	}
 	s.Algo = choose(s.Kind, s.Size, count*elemSize)
 	return s
 }
@@ -108,6 +114,9 @@ func (s *Spec) validate() error {
 	}
 	if err := s.validateAlgo(); err != nil {
 		return err
+	}
+	if err := s.Cables.validate(s.Size); err != nil {
+		return fmt.Errorf("%v: %w", s.Kind, err)
 	}
 	if err := s.validatePeers(); err != nil {
 		return fmt.Errorf("%v: %w", s.Kind, err)

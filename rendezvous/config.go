@@ -22,6 +22,10 @@ type Config struct {
 	Coordinator string   // host:port; rank 0 serves it, unless Served
 	Hostfile    string   // a path, or the JSON itself
 
+	// Edges says which ranks are joined, as ParseEdges reads it; empty if the
+	// hostfile does, or if all are.
+	Edges string
+
 	// Served says that somebody else, such as a launcher, serves Coordinator.
 	Served bool
 
@@ -83,6 +87,9 @@ func (c Config) Merge(over Config) Config {
 	if over.Size != 0 {
 		c.Size = over.Size
 	}
+	if over.Edges != "" {
+		c.Edges = over.Edges
+	}
 	if len(over.Token) > 0 {
 		c.Token = over.Token
 	}
@@ -128,6 +135,11 @@ func (c Config) Validate() error {
 	}
 	if c.Rank < NoRank {
 		return badConfig(fieldRank, "%d is out of range; ranks count from 0", c.Rank)
+	}
+	if c.Edges != "" {
+		if _, err := ParseEdges(c.Edges); err != nil {
+			return err
+		}
 	}
 	switch c.Way() {
 	case Alone:

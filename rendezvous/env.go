@@ -22,6 +22,8 @@ const maxToken = 4096
 //	THUNDER_ADDR                       host:port[,host:port...] where this rank
 //	                                   listens, an entry per rail; only with a
 //	                                   coordinator
+//	THUNDER_EDGES                      which ranks are joined, see ParseEdges; all
+//	                                   of them if it is not set
 //	THUNDER_HOSTFILE                   path, used if there is no coordinator
 //	THUNDER_TOKEN, THUNDER_TOKEN_FILE  the secret, or where it is; not both
 //	THUNDER_INSECURE                   1: no token needed beyond loopback
@@ -41,6 +43,7 @@ func FromEnv(getenv func(string) string) (Config, error) {
 		Coordinator:  getenv("THUNDER_COORDINATOR"),
 		Served:       e.flag("THUNDER_COORDINATOR_SERVED"),
 		Hostfile:     getenv("THUNDER_HOSTFILE"),
+		Edges:        getenv("THUNDER_EDGES"),
 		Token:        e.token(),
 		Insecure:     e.flag("THUNDER_INSECURE"),
 		StartTimeout: e.duration("THUNDER_START_TIMEOUT"),

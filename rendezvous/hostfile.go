@@ -25,7 +25,11 @@ type Hostfile struct {
 
 	// Edges are the cables, as pairs of host names (see Host.Label); a pair that
 	// is there twice is joined twice. Empty means that nothing is known.
+	// An end may also be an address of a host: then that is where the cable is.
 	Edges [][2]string
+	// EdgeGbps holds the rate of each of the Edges in Gb/s, 0 where it is not
+	// known; nil if none is.
+	EdgeGbps []float64
 }
 
 // A Host is one machine of a Hostfile.
@@ -228,6 +232,19 @@ func (h *Hostfile) peers() ([]Peer, error) {
 		}
 	}
 	return peers, nil
+}
+
+// edgeSpecs returns the cables in the form of the --edges flag.
+func (h *Hostfile) edgeSpecs() []EdgeSpec {
+	var list []EdgeSpec
+	for i, e := range h.Edges {
+		s := EdgeSpec{A: e[0], B: e[1]}
+		if i < len(h.EdgeGbps) {
+			s.Gbps = h.EdgeGbps[i]
+		}
+		list = append(list, s)
+	}
+	return list
 }
 
 // hostField is what a message calls host i.

@@ -3,6 +3,7 @@ package rendezvous
 import (
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,8 +17,9 @@ import (
 //	{"backend":"jaccl","envs":["K=V"],"hosts":[{"ssh":"mac1",...}, ...]}
 //	{"port":32323,
 //	 "hosts":[{"name":"a","ssh":"me@mac1","slots":2,"addrs":["10.0.0.1"],"rdma":[...]}, ...],
-//	 "edges":[["a","b"], ["b","c"]]}
+//	 "edges":[["a","b"], ["b","c","10"]]}
 //
+// A third entry of an edge is its rate in Gb/s. An end may be an address of a host.
 // "ips" and "addrs" are the same. An error is a *HostfileError.
 func ParseHostfile(path string, data []byte) (*Hostfile, error) {
 	p := &hostfileParser{file: &Hostfile{Path: path}}
@@ -108,7 +110,7 @@ func (p *hostfileParser) names() error {
 	}
 	for i, edge := range h.Edges {
 		for j, name := range edge {
-			if !labels[name] {
+			if !labels[name] && !h.hasAddr(name) {
 				return h.bad(p.edgesAt[i], fmt.Sprintf("edges[%d][%d]", i, j), "%q is not the name of a host", name)
 			}
 		}
@@ -215,19 +217,47 @@ func (p *hostfileParser) edges(n *node, name string) error {
 	if n.kind != array {
 		return p.want(n, name, "a list of pairs of host names")
 	}
+	rated := false
 	for i := range n.items {
 		name := fmt.Sprintf("%s[%d]", name, i)
 		pair, _, err := p.strs(&n.items[i], name)
 		if err != nil {
 			return err
 		}
-		if len(pair) != 2 {
+		if len(pair) != 2 && len(pair) != 3 {
 			return p.file.bad(n.items[i].at, name, "has %d names; a cable joins two hosts", len(pair))
 		}
-		p.file.Edges = append(p.file.Edges, [2]string(pair))
+		rate := 0.0
+		if len(pair) == 3 {
+			if rate, err = parseRate(pair[2]); err != nil {
+				return p.file.bad(n.items[i].at, name+"[2]", "%v", err)
+			}
+			rated = true
+		}
+		p.file.EdgeGbps = append(p.file.EdgeGbps, rate)
+		p.file.Edges = append(p.file.Edges, [2]string(pair[:2]))
 		p.edgesAt = append(p.edgesAt, n.items[i].at)
 	}
+	if !rated {
+		p.file.EdgeGbps = nil
+	}
 	return nil
+}
+
+// hasAddr says whether a host has the address.
+func (h *Hostfile) hasAddr(name string) bool {
+	ip, err := netip.ParseAddr(unbracket(name))
+	if err != nil {
+		return false
+	}
+	for i := range h.Hosts {
+		for _, a := range h.Hosts[i].Addrs {
+			if hasAddr(a, ip.Unmap().WithZone("")) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // A member is a field that an object may have.

@@ -3,6 +3,7 @@ package rendezvous
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -36,7 +37,11 @@ func (h *Hostfile) Marshal() ([]byte, error) {
 	if len(h.Edges) > 0 {
 		edges := make([]string, len(h.Edges))
 		for i, edge := range h.Edges {
-			edges[i] = w.json(edge)
+			ends := edge[:]
+			if i < len(h.EdgeGbps) && h.EdgeGbps[i] > 0 {
+				ends = append(ends[:2:2], strconv.FormatFloat(h.EdgeGbps[i], 'g', -1, 64))
+			}
+			edges[i] = w.json(ends)
 		}
 		w.list("edges", edges)
 	}

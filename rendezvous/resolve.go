@@ -41,42 +41,64 @@ func Resolve(ctx context.Context, cfg Config, listen ListenFunc) (*Roster, error
 		return addrs, nil
 	}
 	var peers []Peer
+	var specs []EdgeSpec
 	var err error
 	switch cfg.Way() {
 	case Alone:
 		return &Roster{Generation: cfg.Generation, Peers: []Peer{{Host: hostname()}}}, nil
 	case Coordinated:
-		return coordinate(ctx, cfg, open)
+		roster, err := coordinate(ctx, cfg, open)
+		if err == nil {
+			roster.Edges, err = edgesOf(cfg, nil, roster.Peers)
+		}
+		return roster, err
 	case Explicit:
 		peers, err = explicitPeers(cfg.Rank, cfg.Addrs)
 	case FromHostfile:
-		peers, err = hostfilePeers(cfg)
+		peers, specs, err = hostfilePeers(cfg)
 	}
+	if err != nil {
+		return nil, err
+	}
+	edges, err := edgesOf(cfg, specs, peers)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := open(peers[cfg.Rank].Addrs); err != nil {
 		return nil, err
 	}
-	return &Roster{Rank: cfg.Rank, Generation: cfg.Generation, Peers: peers}, nil
+	return &Roster{Rank: cfg.Rank, Generation: cfg.Generation, Peers: peers, Edges: edges}, nil
 }
 
-func hostfilePeers(cfg Config) ([]Peer, error) {
+// edgesOf returns the cables between peers: those of the configuration, else those
+// of the hostfile.
+func edgesOf(cfg Config, hostfile []EdgeSpec, peers []Peer) ([]Edge, error) {
+	specs := hostfile
+	if cfg.Edges != "" {
+		var err error
+		if specs, err = ParseEdges(cfg.Edges); err != nil {
+			return nil, err
+		}
+	}
+	return resolveEdges(specs, peers)
+}
+
+func hostfilePeers(cfg Config) ([]Peer, []EdgeSpec, error) {
 	h, err := ReadHostfile(cfg.Hostfile)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	peers, err := h.Peers()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if cfg.Size != 0 && cfg.Size != len(peers) {
-		return nil, badConfig(fieldSize, "%d ranks, but the hostfile lists %d", cfg.Size, len(peers))
+		return nil, nil, badConfig(fieldSize, "%d ranks, but the hostfile lists %d", cfg.Size, len(peers))
 	}
 	if err := checkRank(cfg.Rank, len(peers), "the hostfile"); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return peers, nil
+	return peers, h.edgeSpecs(), nil
 }
 
 // coordinate joins at the coordinator, and serves it if that is this rank's part.

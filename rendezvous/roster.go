@@ -11,6 +11,9 @@ type Roster struct {
 	Rank       int    // of this process
 	Generation uint32 // of the job
 	Peers      []Peer // by rank, this process included
+	// Edges are the cables between the ranks. Empty: every rank reaches every
+	// other. Ranks of one host reach each other without.
+	Edges []Edge
 }
 
 // Size is the number of ranks.

@@ -57,6 +57,7 @@ func (v *vector) call(trap, fd uintptr, total int) (int, error) {
 
 // yield lets another thread run on this processor if one wants to.
 func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
 // bindDevice makes a socket's packets leave by one interface.
 func bindDevice(fd uintptr, device string, _ bool) error {
 	return unix.BindToDevice(int(fd), device)
