@@ -66,7 +66,11 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 	}
 	j.crowded = crowded(roster)
 	if ln != nil {
-		if j.fab, err = openFabric(ln, roster, cfg, o); err != nil {
+		if j.wiring, err = wire(roster); err != nil {
+			ln.Close()
+			return nil, fmt.Errorf("thunder: %w", err)
+		}
+		if j.fab, err = openFabric(ln, j.wiring, roster, cfg, o); err != nil {
 			return nil, fmt.Errorf("thunder: %w", err)
 		}
 	}

@@ -21,6 +21,7 @@ const worldID = 1
 // known of the other ranks.
 type job struct {
 	fab        fabric.Fabric // nil for a rank that is alone
+	wiring     *wiring       // nil without Init
 	rank       int
 	generation uint32
 	hosts      []string   // by rank

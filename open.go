@@ -14,7 +14,7 @@ import (
 
 // openFabric makes the fabric that the options name out of the listener. All ranks
 // have to name the same.
-func openFabric(ln *tcp.Listener, roster *rendezvous.Roster, cfg rendezvous.Config, o Options) (fabric.Fabric, error) {
+func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rendezvous.Config, o Options) (fabric.Fabric, error) {
 	switch o.Fabric {
 	case "", "auto", "tcp", "rdma", "shm":
 	default:
@@ -25,17 +25,18 @@ func openFabric(ln *tcp.Listener, roster *rendezvous.Roster, cfg rendezvous.Conf
 		Rank: roster.Rank, Generation: roster.Generation, Token: cfg.Token,
 		Streams: o.Streams, Spin: spinFor(roster), Logger: o.Logger,
 	}
+	var hosts []string
 	for _, p := range roster.Peers {
-		tc.Peers = append(tc.Peers, p.Addrs)
+		tc.Peers, hosts = append(tc.Peers, p.Addrs), append(hosts, p.Host)
 	}
-	t, err := tcp.New(ln, tc)
+	t, err := w.open(ln, tc, hosts)
 	switch {
 	case err != nil:
-		return nil, err // not t: a nil *tcp.Fabric would not be a nil fabric.Fabric
+		return nil, err
 	case o.Fabric == "tcp":
 		return t, nil
 	}
-	var boot fabric.Fabric = t
+	boot := t
 	if o.Fabric != "shm" && (o.Fabric == "rdma" || neighbours(roster) < roster.Size()) {
 		if boot, err = openRDMA(t, roster, cfg, o); err != nil {
 			t.Close()

@@ -84,6 +84,11 @@ func (j *job) listen(p *peer) {
 			switch {
 			case j.ctx.Err() != nil || j.closing(): // a peer that has our goodbye owes us none
 			case errors.As(err, &lost):
+				if r := j.relayGone(p.rank); r >= 0 {
+					// It may well be alive; that the relay is gone is enough.
+					p.leave(fmt.Errorf("rank %d, which passed on what went there, is gone", r))
+					return
+				}
 				j.broke(p, "its connection closed without a goodbye ("+lost.Err.Error()+")", err)
 			default:
 				j.broke(p, "its control channel is corrupt ("+err.Error()+")", err)
