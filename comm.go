@@ -38,8 +38,9 @@ type Comm struct {
 		plan  *collective.Plan
 	}
 	exec    *collective.Executor
-	census  census // under turn
-	paths   paths  // links of collectives
+	census  census             // under turn
+	cables  *collective.Cables // nil if all ranks are joined alike
+	paths   paths              // links of collectives
 	current activity
 	past    *recorder.Ring
 	pairs   []pair // point-to-point state, by rank in this group
@@ -52,6 +53,7 @@ type Comm struct {
 // newComm makes the group; ranks are ranks of the job.
 func newComm(j *job, id uint32, ranks []int, rank int) *Comm {
 	c := &Comm{job: j, id: id, ranks: ranks, rank: rank, pairs: make([]pair, len(ranks))}
+	c.cables = j.cables(ranks)
 	c.ctx, c.stop = context.WithCancelCause(context.Background())
 	size := rememberedSmall
 	if id == worldID {

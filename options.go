@@ -37,6 +37,11 @@ type Options struct {
 	// Hostfile names a file with the addresses of all ranks.
 	Hostfile string
 
+	// Edges says which ranks are joined by cables, as in "0-1,1-2@10" (package
+	// rendezvous, ParseEdges): what goes between others is relayed, and
+	// collectives follow the cables. Empty: the hostfile's, else all are joined.
+	Edges string
+
 	// Token is the job's secret. Ranks that listen beyond loopback need one,
 	// unless Insecure.
 	Token    []byte
@@ -149,7 +154,7 @@ func duration(d time.Duration, getenv func(string) string, name string, otherwis
 // place is what the options say about finding the peers.
 func (o Options) place() rendezvous.Config {
 	c := rendezvous.Config{
-		Rank: rendezvous.NoRank, Addrs: o.Addrs, Coordinator: o.Coordinator, Hostfile: o.Hostfile,
+		Rank: rendezvous.NoRank, Addrs: o.Addrs, Coordinator: o.Coordinator, Hostfile: o.Hostfile, Edges: o.Edges,
 		Token: o.Token, Insecure: o.Insecure, StartTimeout: o.StartTimeout,
 	}
 	if o.Size != 0 {

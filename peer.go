@@ -2,6 +2,7 @@ package thunder
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 

@@ -24,7 +24,7 @@ func (c *Comm) plan(r *Request, count int) (*collective.Plan, error) {
 	}
 	s := collective.Spec{
 		Kind: r.Kind, Algo: r.Algo, Rank: c.rank, Size: len(c.ranks), Root: r.Root,
-		Count: count, Separate: r.Send != nil,
+		Count: count, Separate: r.Send != nil, Cables: c.cables,
 	}
 	if s.Algo == Auto {
 		s.Algo = c.job.algoFor(r.Kind)

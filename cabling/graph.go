@@ -17,7 +17,6 @@ type Graph struct {
 	n     int
 	names []string
 	rate  [][]float64 // Gb/s between two ranks, over all their cables; 0 if not joined
-	known bool        // some rate was given
 	hops  [][]int     // distance
 }
 
@@ -35,9 +34,7 @@ func New(names []string, edges []Edge) (*Graph, error) {
 			return nil, fmt.Errorf("a cable between rank %d and rank %d of %d", e.A, e.B, n)
 		}
 		w := e.Gbps
-		if w > 0 {
-			g.known = true
-		} else {
+		if w == 0 {
 			w = 1
 		}
 		g.rate[e.A][e.B] += w

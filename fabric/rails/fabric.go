@@ -59,10 +59,13 @@ func (f *Fabric) Rank() int { return f.cfg.Base.Rank() }
 // Size implements fabric.Fabric.
 func (f *Fabric) Size() int { return f.cfg.Base.Size() }
 
-// Rails reports on all rails of this rank, also those that peers have alone.
+// Rails reports on the rails to all peers that have more than one.
 func (f *Fabric) Rails() []State {
 	var list []State
 	for _, rails := range f.rails {
+		if len(rails) < 2 {
+			continue
+		}
 		for _, r := range rails {
 			list = append(list, r.state())
 		}
