@@ -39,9 +39,11 @@ type link struct {
 	credit uint64 // the peer takes segments below this
 	queue  fifo   // cut and waiting for a stream
 	kept   int    // segments that have not been acknowledged
-	rest   []byte // what Post has left to Flush
+	// What Post has left to Flush, if anything: the rest of a message.
+	owes   bool
+	rest   []byte
 	post   fabric.Tag
-	posted int // length of that message
+	posted int // length of the message
 
 	in side
 	// On the way in.
@@ -212,10 +214,9 @@ func (l *link) Post(tag *fabric.Tag, b []byte) (bool, error) {
 		b = l.cut(tag, b, total)
 	}
 	if first || len(b) > 0 {
-		l.rest, l.post, l.posted = b, *tag, total
+		l.owes, l.rest, l.post, l.posted = true, b, *tag, total
 		return false, nil
 	}
-	l.rest = nil
 	l.sentMsgs.Add(1)
 	l.sentBytes.Add(uint64(total))
 	return true, nil
@@ -225,11 +226,11 @@ func (l *link) Post(tag *fabric.Tag, b []byte) (bool, error) {
 func (l *link) Flush(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.rest == nil {
+	if !l.owes {
 		return l.begin(ctx, &l.out)
 	}
 	b := l.rest
-	l.rest = nil
+	l.owes, l.rest = false, nil
 	return l.send(ctx, &l.post, b, l.posted)
 }
 
