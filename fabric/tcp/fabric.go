@@ -106,15 +106,17 @@ func (f *Fabric) Close() error {
 	links := f.links
 	f.mu.Unlock()
 
-	f.relays.drain()
 	f.cancel(fabric.ErrClosed)
 	err := f.ln.Close()
 	f.door.shut()
-	f.relays.close()
-	f.wg.Wait() // nobody adds to links any more
-	for _, p := range links {
+	for _, p := range links { // nobody adds to them any more
 		p.close()
 	}
+	// The ranks for which this one passes on are most likely closing too, and what
+	// they said last is on its way.
+	f.relays.drain()
+	f.relays.close()
+	f.wg.Wait()
 	return err
 }
 

@@ -1,0 +1,4 @@
+//go:build !linux
+
+// Package lab makes machines out of network namespaces; it works on Linux only.
+package lab

@@ -1,0 +1,97 @@
+package lab_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"thundercollective/cabling/lab"
+)
+
+// TestTwoRails: every byte of both directions, over both cables.
+//
+//	[0]═══c0═══[1]
+//	 ╚════c1════╝
+func TestTwoRails(t *testing.T) {
+	l := lab.New(t, 2, lab.Cable{A: 0, B: 1}, lab.Cable{A: 0, B: 1})
+	for _, do := range []string{"allreduce", "pingpong"} {
+		r, _ := play(t, l, task{Do: do, Elems: 2 << 20, Iters: 3}, nil)
+		if len(r.Rails) != 2 {
+			t.Fatalf("%s: rails %+v", do, r.Rails)
+		}
+		for _, rail := range r.Rails {
+			if rail.Sent == 0 || rail.Recv == 0 || rail.Device == "" || !rail.Up {
+				t.Errorf("%s: rail %+v carried nothing in a direction", do, rail)
+			}
+		}
+	}
+}
+
+// TestCutAndRestored: a cable is cut while messages pass, and put back later.
+//
+//	[0]═══c0═══[1]
+//	 ╚══ ✂ c1 ══╝
+func TestCutAndRestored(t *testing.T) {
+	l := lab.New(t, 2, lab.Cable{A: 0, B: 1, Mbps: 500}, lab.Cable{A: 0, B: 1, Mbps: 500})
+	var cut chan struct{}
+	r, logs := play(t, l, task{Do: "allreduce", Elems: 1 << 20, Iters: 60, Signal: 10}, func(i int) {
+		switch i {
+		case 10:
+			cut = make(chan struct{})
+			go func() { defer close(cut); l.Cut(1) }() // in the middle of the next ones
+		case 30:
+			<-cut
+			l.Restore(1)
+		}
+	})
+	n := 0
+	for _, rail := range r.Rails {
+		n += rail.Failovers
+	}
+	if n == 0 || strings.Count(logs, "rail lost") == 0 {
+		t.Errorf("no failover was noticed: %+v\n%s", r.Rails, logs)
+	}
+	if strings.Count(logs, "rail lost") > 2*n+2 {
+		t.Errorf("more than a line for each failover:\n%s", logs)
+	}
+}
+
+// TestRing: neighbours are joined, and nobody else; all-to-all has to be relayed.
+//
+//	[0]──c0──[1]
+//	 │        │
+//	c3       c1
+//	 │        │
+//	[3]──c2──[2]
+func TestRing(t *testing.T) {
+	l := lab.New(t, 4, lab.Cable{A: 0, B: 1}, lab.Cable{A: 1, B: 2}, lab.Cable{A: 2, B: 3}, lab.Cable{A: 3, B: 0})
+	for _, do := range []string{"allreduce", "alltoall"} {
+		play(t, l, task{Do: do, Edges: l.Edges(), Elems: 1 << 20, Iters: 2}, nil)
+	}
+}
+
+// TestChain: the ends talk through the middle.
+//
+//	[0]──c0──[1]──c1──[2]──c2──[3]
+func TestChain(t *testing.T) {
+	l := lab.New(t, 4, lab.Cable{A: 0, B: 1}, lab.Cable{A: 1, B: 2}, lab.Cable{A: 2, B: 3})
+	for _, do := range []string{"oneway", "alltoall", "allreduce"} {
+		play(t, l, task{Do: do, Edges: l.Edges(), Elems: 1 << 20, Iters: 2}, nil)
+	}
+}
+
+// TestUnpaired: hosts whose addresses share no subnet, and no cable is declared.
+//
+//	[0]──c0──[1]──c1──[2]
+func TestUnpaired(t *testing.T) {
+	l := lab.New(t, 3, lab.Cable{A: 0, B: 1}, lab.Cable{A: 1, B: 2})
+	self, _ := os.Executable()
+	cmd := l.Command(0, self)
+	cmd.Env = append(os.Environ(), rankVar+`={"Addrs":["10.90.0.1:7400","10.90.0.2:7400,10.90.1.1:7400","10.90.1.2:7400,10.90.1.3:7400"]}`)
+	out, err := cmd.CombinedOutput()
+	for _, want := range []string{"rank 0 on 10.90.0.1", "10.90.0.1/24 on c0", "rank 2 on 10.90.1.2", "do not pair"} {
+		if err == nil || !strings.Contains(string(out), want) {
+			t.Errorf("got %v, %s, want %q", err, out, want)
+		}
+	}
+}
