@@ -27,7 +27,7 @@ func (l *link) attach(index int, conn Conn) bool {
 		}
 	}
 	r := l.f.railOf(l.peer, index)
-	s := &stream{l: l, index: index, rail: r, conn: conn, alive: true, over: make(chan struct{}), lastAck: time.Now(), ackDue: true}
+	s := &stream{l: l, index: index, rail: r, conn: conn, alive: true, over: make(chan struct{}), born: time.Now(), lastAck: time.Now(), ackDue: true}
 	s.wake.L = &l.mu
 	s.goDue = l.isUp && l.dials()
 	l.streams[index] = s
@@ -71,17 +71,18 @@ func (l *link) up() {
 	}
 }
 
-// abandon gives a link up that did not come up.
-func (l *link) abandon(err error) {
+// abandon gives a link up that did not come up; false if it did.
+func (l *link) abandon(err error) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.isUp || l.startErr != nil {
-		return
+		return !l.isUp
 	}
 	l.startErr = err
 	close(l.ready)
 	l.finish()
 	l.dropAll(err)
+	return true
 }
 
 func (l *link) failed() bool {

@@ -24,26 +24,24 @@ func (f *Fabric) monitor() {
 			for _, l := range links {
 				l.look(now)
 			}
-			for _, r := range f.suspects() {
+			f.eachSuspect(func(r *rail, lost time.Time) {
 				for _, l := range links {
-					l.leave(r)
+					l.leave(r, lost)
 				}
-			}
+			})
 		}
 	}
 }
 
-// suspects returns the rails that were lost since the last look.
-func (f *Fabric) suspects() []*rail {
-	var list []*rail
+// eachSuspect calls do for the rails that were lost since the last look.
+func (f *Fabric) eachSuspect(do func(r *rail, lost time.Time)) {
 	for _, rails := range f.rails {
 		for _, r := range rails {
-			if r.suspected() {
-				list = append(list, r)
+			if lost, was := r.suspected(); was {
+				do(r, lost)
 			}
 		}
 	}
-	return list
 }
 
 var (
@@ -92,12 +90,13 @@ func (s *stream) quiet(now time.Time) time.Duration {
 	return now.Sub(since)
 }
 
-// leave gives up the streams on a rail that was lost for others.
-func (l *link) leave(r *rail) {
+// leave gives up the streams on a rail that was lost for others, if they are from
+// before that.
+func (l *link) leave(r *rail, lost time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range l.streams {
-		if s != nil && s.rail == r && l.live > 1 {
+		if s != nil && s.rail == r && s.born.Before(lost) && l.live > 1 {
 			l.drop(s, errOther)
 		}
 	}

@@ -73,8 +73,10 @@ func (l *link) note(i int, err error) bool {
 	var pair *PairError
 	final := l.f.railOf(l.peer, i).Final
 	if errors.As(err, &pair) || final != nil && final(err) {
-		l.abandon(fmt.Errorf("rails: rank %d on %s: %w", l.peer, l.f.host(l.peer), err))
-		return true
+		// A link that is up has agreed on its rails before; it may again.
+		if l.abandon(fmt.Errorf("rails: rank %d on %s: %w", l.peer, l.f.host(l.peer), err)) {
+			return true
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

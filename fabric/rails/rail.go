@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // rail is what is known of one rail to one peer, over all links.
@@ -18,6 +19,7 @@ type rail struct {
 	mu        sync.Mutex
 	down      bool // a stream on it was lost, and none came since
 	suspect   bool // the other streams on it are to be given up too
+	lostAt    time.Time
 	logged    bool
 	cause     error
 	resent    int
@@ -44,7 +46,7 @@ func (r *rail) dropped(others bool, resent int, cause error) {
 	defer r.mu.Unlock()
 	r.resent += resent
 	if !r.down {
-		r.down, r.suspect, r.logged, r.cause = true, true, false, cause
+		r.down, r.suspect, r.logged, r.cause, r.lostAt = true, true, false, cause, time.Now()
 		r.failovers++
 	}
 }
@@ -59,8 +61,9 @@ func (r *rail) attached() {
 	r.down, r.suspect = false, false
 }
 
-// suspected says once that the rail was lost, and writes the one line about it.
-func (r *rail) suspected() bool {
+// suspected says once that the rail was lost, and when, and writes the one line
+// about it.
+func (r *rail) suspected() (time.Time, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.down && !r.logged {
@@ -70,7 +73,7 @@ func (r *rail) suspected() bool {
 	}
 	was := r.suspect
 	r.suspect = false
-	return was
+	return r.lostAt, was
 }
 
 func (r *rail) state() State {

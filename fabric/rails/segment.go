@@ -24,26 +24,32 @@ type segment struct {
 }
 
 // smallSize is the size of the buffers for what is not a full segment.
-const smallSize = 2 << 10
+const smallSize = 512
 
-// A stock keeps the segments that are not in use.
+// A stock keeps the segments that are not in use. It makes new ones several at a
+// time: how many are in use depends on the mood of the scheduler.
 type stock struct {
 	small, large []*segment
 }
 
 // get returns a segment for n bytes.
 func (s *stock) get(n int) *segment {
-	list, size := &s.large, segmentSize
+	list, size, batch := &s.large, segmentSize, 4
 	if n <= smallSize {
-		list, size = &s.small, smallSize
+		list, size, batch = &s.small, smallSize, maxSegments
 	}
-	if k := len(*list); k > 0 {
-		seg := (*list)[k-1]
-		*list = (*list)[:k-1]
-		seg.n, seg.acked, seg.writers = n, false, 0
-		return seg
+	if len(*list) == 0 {
+		segs, bufs := make([]segment, batch), make([]byte, batch*size)
+		for i := range segs {
+			segs[i].buf = bufs[i*size : (i+1)*size : (i+1)*size]
+			*list = append(*list, &segs[i])
+		}
 	}
-	return &segment{buf: make([]byte, size), n: n}
+	k := len(*list) - 1
+	seg := (*list)[k]
+	*list = (*list)[:k]
+	seg.n, seg.acked, seg.writers = n, false, 0
+	return seg
 }
 
 func (s *stock) put(seg *segment) {

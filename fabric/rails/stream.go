@@ -31,6 +31,7 @@ type stream struct {
 	goDue    bool
 	byeDue   bool
 	pace     pace
+	born     time.Time
 	lastAck  time.Time
 
 	// The writer's.
