@@ -37,11 +37,21 @@ func (l *lines) count(text string) int {
 // directions; every byte arrives, and the rails come back.
 func TestFailover(t *testing.T) {
 	var log lines
-	fs := ranks(t, 2, 2, rails.Config{Stall: 200 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	fs := ranks(t, 2, 2, rails.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	a, b := join(t, fs, 1)
+	back := func() bool {
+		for _, f := range fs {
+			for _, r := range f.(*rails.Fabric).Rails() {
+				if !r.Up {
+					return false
+				}
+			}
+		}
+		return true
+	}
 	const rounds, size = 60, 1 << 20
 	var wg sync.WaitGroup
-	for _, way := range [][2]fabric.Link{{a, b}, {b, a}} {
+	for dir, way := range [][2]fabric.Link{{a, b}, {b, a}} {
 		wg.Go(func() {
 			buf := make([]byte, size)
 			for i := range rounds {
@@ -57,8 +67,8 @@ func TestFailover(t *testing.T) {
 		wg.Go(func() {
 			buf := make([]byte, size)
 			for i := range rounds {
-				if i%20 == 10 {
-					fs[i/20%2].(*rails.Fabric).Cut(1-i/20%2, i/20%2)
+				if end := i / 10 % 2; dir == 0 && i%10 == 5 && (i == 5 || back()) {
+					fs[end].(*rails.Fabric).Cut(1-end, end)
 				}
 				if err := way[1].Recv(t.Context(), &fabric.Tag{byte(i)}, buf); err != nil {
 					t.Errorf("receive %d: %v", i, err)
@@ -74,16 +84,6 @@ func TestFailover(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	back := func() bool {
-		for _, f := range fs {
-			for _, r := range f.(*rails.Fabric).Rails() {
-				if !r.Up {
-					return false
-				}
-			}
-		}
-		return true
-	}
 	for deadline := time.Now().Add(10 * time.Second); !back(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("a rail did not come back: %+v", fs[0].(*rails.Fabric).Rails())
