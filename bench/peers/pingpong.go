@@ -196,5 +196,9 @@ func iperf(ctx context.Context, flags ...string) (float64, error) {
 	if err := json.Unmarshal(out, &report); err != nil {
 		return 0, err
 	}
-	return (report.End.Received.BitsPerSecond + report.End.Reverse.BitsPerSecond) / 8e9, nil
+	got := (report.End.Received.BitsPerSecond + report.End.Reverse.BitsPerSecond) / 8e9
+	if got == 0 {
+		return 0, fmt.Errorf("iperf3 reported no speed: %.200s", out)
+	}
+	return got, nil
 }
