@@ -32,8 +32,13 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, &startError{cfg.StartTimeout})
 	defer cancel()
+	return enter(ctx, o, cfg)
+}
 
+// enter meets the other ranks of one generation.
+func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error) {
 	var ln *tcp.Listener
+	var err error
 	roster, err := rendezvous.Resolve(ctx, cfg, func(at []string) ([]string, error) {
 		if ln, err = tcp.Listen(at...); err != nil {
 			return nil, err
@@ -50,6 +55,9 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 		rank: roster.Rank, generation: roster.Generation, timeout: o.Timeout, algo: o.Algo,
 		silence: o.Silence, dumps: dumper{dir: o.DumpDir}, grace: cfg.StartTimeout,
 		log: o.Logger.With("rank", roster.Rank, "generation", roster.Generation),
+		again: func(ctx context.Context, generation uint32) (*Comm, error) {
+			return enterNext(ctx, o, cfg, generation)
+		},
 	}
 	local := 0 // number on its machine
 	for r, p := range roster.Peers {

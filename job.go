@@ -36,10 +36,11 @@ type job struct {
 	alive      *alive
 	dumps      dumper
 	meter      meter
-	metricsAt  string          // where to serve metrics; "" for nowhere
-	metrics    *metrics.Server // nil for none
-	peers      []*peer         // by rank; nil for this one
-	everybody  []int           // all ranks
+	again      func(ctx context.Context, generation uint32) (*Comm, error) // nil where there is no other generation
+	metricsAt  string                                                      // where to serve metrics; "" for nowhere
+	metrics    *metrics.Server                                             // nil for none
+	peers      []*peer                                                     // by rank; nil for this one
+	everybody  []int                                                       // all ranks
 
 	ctx  context.Context
 	stop context.CancelFunc

@@ -28,6 +28,10 @@ func TestMain(m *testing.M) {
 		os.Exit(loopRole())
 	case "memory":
 		os.Exit(memoryRole())
+	case "reform":
+		os.Exit(reformRole())
+	case "chaos":
+		os.Exit(chaosRole())
 	default:
 		fmt.Fprintf(os.Stderr, "no role %q\n", role)
 		os.Exit(2)

@@ -1,0 +1,4 @@
+package thunder_test
+
+// chaosRole is written below.
+func chaosRole() int { return 2 }
