@@ -1,4 +1,297 @@
+//go:build unix
+
 package thunder_test
 
-// chaosRole is written below.
-func chaosRole() int { return 2 }
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"thundercollective/internal/faultproxy"
+)
+
+// chaosSilence is what ranks of real faults are given to be heard of.
+const chaosSilence = 2 * time.Second
+
+// chaosLimit bounds what the test waits for; it is long because machines that run
+// tests are busy. How long things take is logged.
+const chaosLimit = 30 * time.Second
+
+// A chaosJob is ranks in processes of their own, with a proxy on every path.
+type chaosJob struct {
+	t     *testing.T
+	ps    []process
+	lines []chan string
+	via   map[[2]int]*faultproxy.Proxy // by the rank that dials and the one it dials
+	alive []int
+	story string
+}
+
+// startChaos starts a job. Ranks of its name each other at proxies, except with the
+// fabrics that do not use the network.
+func startChaos(t *testing.T, n int, seed uint64, env ...string) *chaosJob {
+	t.Helper()
+	j := &chaosJob{t: t, via: map[[2]int]*faultproxy.Proxy{}}
+	addrs := freeAddrs(t, n)
+	for r := range n {
+		list := slices.Clone(addrs)
+		for to := range r { // the higher rank dials
+			p, err := faultproxy.New(addrs[to])
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(p.Close)
+			j.via[[2]int{r, to}] = p
+			list[to] = p.Addr()
+		}
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), roleVar+"=chaos", fmt.Sprintf("THUNDER_RANK=%d", r), "THUNDER_TOKEN=secret", "THUNDER_FABRIC=tcp",
+			`THUNDER_HOSTFILE=[["`+strings.Join(list, `"],["`)+`"]]`, fmt.Sprintf("THUNDER_TEST_SEED=%d", seed),
+			"THUNDER_SILENCE="+chaosSilence.String(), "THUNDER_TIMEOUT=20s")
+		cmd.Env = append(cmd.Env, env...)
+		j.start(cmd)
+	}
+	return j
+}
+
+// start adds a rank.
+func (j *chaosJob) start(cmd *exec.Cmd) {
+	t := j.t
+	t.Helper()
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	lines := make(chan string, 100)
+	go func() {
+		defer close(lines)
+		for s := bufio.NewScanner(out); s.Scan(); {
+			lines <- s.Text()
+		}
+	}()
+	j.alive = append(j.alive, len(j.ps))
+	j.ps = append(j.ps, process{Cmd: cmd, in: in})
+	j.lines = append(j.lines, lines)
+}
+
+// next returns what a rank says next: its first word, when, and the rest.
+func (j *chaosJob) next(r int) (word string, at time.Time, rest string) {
+	j.t.Helper()
+	select {
+	case line, ok := <-j.lines[r]:
+		if !ok {
+			j.t.Fatalf("%s: rank %d ended", j.story, r)
+		}
+		word, line, _ = strings.Cut(line, " ")
+		nanos, rest, _ := strings.Cut(line, " ")
+		n, err := strconv.ParseInt(nanos, 10, 64)
+		if err != nil {
+			j.t.Fatalf("%s: rank %d says %q", j.story, r, line)
+		}
+		return word, time.Unix(0, n), rest
+	case <-time.After(chaosLimit):
+		j.t.Fatalf("%s: rank %d says nothing", j.story, r)
+	}
+	return
+}
+
+// working waits until all that are left work, in a group of their number.
+func (j *chaosJob) working() {
+	j.t.Helper()
+	for _, r := range j.alive {
+		if word, _, rest := j.next(r); word != "working" || !strings.HasSuffix(rest, " "+strconv.Itoa(len(j.alive))) {
+			j.t.Fatalf("%s: rank %d says %s %s, want a group of %d working", j.story, r, word, rest, len(j.alive))
+		}
+	}
+}
+
+// expectLoss waits until every rank has named the same of the ranks to blame, and
+// returns it, with the longest time it took.
+func (j *chaosJob) expectLoss(since time.Time, blame []int, except int) (culprit int, took time.Duration, cause string) {
+	j.t.Helper()
+	culprit = -1
+	for _, r := range j.alive {
+		if r == except {
+			continue
+		}
+		word, at, rest := j.next(r)
+		rank, why, _ := strings.Cut(rest, " ")
+		named, err := strconv.Atoi(rank)
+		if word != "lost" || err != nil || !slices.Contains(blame, named) || culprit >= 0 && named != culprit {
+			j.t.Fatalf("%s: rank %d says %s %s; want one of %v blamed, the same as by others (%d)", j.story, r, word, rest, blame, culprit)
+		}
+		culprit, took = named, max(took, at.Sub(since))
+		if r != named {
+			cause = why
+		}
+	}
+	return culprit, took, cause
+}
+
+// drop forgets a rank that was killed or expelled.
+func (j *chaosJob) drop(r int) {
+	j.alive = slices.DeleteFunc(j.alive, func(x int) bool { return x == r })
+}
+
+// end lets the rest stop in good order, and checks that they do.
+func (j *chaosJob) end() {
+	j.t.Helper()
+	for _, r := range j.alive {
+		j.ps[r].in.Close()
+	}
+	for _, r := range j.alive {
+		if line, ok := <-j.lines[r]; ok {
+			j.t.Errorf("%s: at the end rank %d says %s", j.story, r, line)
+		}
+		if err := j.ps[r].Wait(); err != nil {
+			j.t.Errorf("%s: at the end rank %d: %v", j.story, r, err)
+		}
+	}
+}
+
+// each applies a fault to both directions between a rank and the others, or one.
+func (j *chaosJob) between(a, b int, there, back faultproxy.Fault) {
+	if a < b {
+		a, b, there, back = b, a, back, there
+	}
+	j.via[[2]int{a, b}].Set(faultproxy.There, there)
+	j.via[[2]int{a, b}].Set(faultproxy.Back, back)
+}
+
+// chaosFaults are what can happen to a real job. Each returns the ranks that may be
+// blamed; nil if nobody may be. a and b are two ranks that are there.
+var chaosFaults = []struct {
+	name   string
+	weight int
+	do     func(j *chaosJob, a, b int) (blame []int)
+}{
+	{"kill", 10, func(j *chaosJob, a, _ int) []int { j.ps[a].Process.Kill(); return []int{a} }},
+	{"reset", 3, func(j *chaosJob, a, b int) []int { j.via[[2]int{max(a, b), min(a, b)}].Reset(); return []int{a, b} }},
+	{"stop for a moment", 2, func(j *chaosJob, a, _ int) []int {
+		j.ps[a].Process.Signal(syscall.SIGSTOP)
+		time.Sleep(200 * time.Millisecond)
+		j.ps[a].Process.Signal(syscall.SIGCONT)
+		return nil
+	}},
+	{"delay and a slow reader", 2, func(j *chaosJob, a, b int) []int {
+		j.between(a, b, faultproxy.Fault{Delay: 3 * time.Millisecond}, faultproxy.Fault{Rate: 50 << 20})
+		time.Sleep(100 * time.Millisecond)
+		j.between(a, b, faultproxy.Fault{}, faultproxy.Fault{})
+		return nil
+	}},
+	{"silence for a moment", 1, func(j *chaosJob, a, b int) []int {
+		j.between(a, b, faultproxy.Fault{Silent: true}, faultproxy.Fault{Silent: true})
+		time.Sleep(200 * time.Millisecond)
+		j.between(a, b, faultproxy.Fault{}, faultproxy.Fault{})
+		return nil
+	}},
+	{"stop", 1, func(j *chaosJob, a, _ int) []int { j.ps[a].Process.Signal(syscall.SIGSTOP); return []int{a} }},
+	{"one way", 1, func(j *chaosJob, a, b int) []int {
+		j.between(a, b, faultproxy.Fault{Silent: true}, faultproxy.Fault{})
+		return []int{a, b}
+	}},
+	{"cut off", 1, func(j *chaosJob, a, _ int) []int {
+		for _, b := range j.alive {
+			if b != a {
+				j.between(a, b, faultproxy.Fault{Silent: true}, faultproxy.Fault{Silent: true})
+			}
+		}
+		return []int{a}
+	}},
+}
+
+// TestRealFaults does a hundred things to real processes, several to each job: after
+// each, all survivors name the same true culprit, or nobody where nothing was lost,
+// and go on with those that are left.
+func TestRealFaults(t *testing.T) {
+	want := 100
+	if testing.Short() {
+		want = 12
+	}
+	if n, err := strconv.Atoi(os.Getenv("THUNDER_SOAK")); err == nil {
+		want = n
+	}
+	from := uint64(0)
+	if s := os.Getenv(seedVar); s != "" {
+		from, _ = strconv.ParseUint(s, 10, 64)
+		want = 1
+	}
+	times := map[string][]time.Duration{}
+	done := 0
+	for seed := from; done < want && !t.Failed(); seed++ {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { done += chaosStory(t, seed, times) })
+		if t.Failed() {
+			t.Errorf("%s=%d replays it", seedVar, seed)
+		}
+	}
+	t.Logf("%d faults", done)
+	for name, list := range times {
+		slices.Sort(list)
+		t.Logf("%s: %d times, every survivor's error after %v in the middle, %v at most", name, len(list),
+			list[len(list)/2].Round(time.Millisecond), list[len(list)-1].Round(time.Millisecond))
+	}
+}
+
+// chaosStory is one job and what is done to it, until too few ranks are left.
+func chaosStory(t *testing.T, seed uint64, times map[string][]time.Duration) (faults int) {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	j := startChaos(t, 6, seed)
+	j.story = fmt.Sprintf("seed %d: start", seed)
+	j.working()
+	for len(j.alive) > 2 {
+		i := rng.IntN(len(j.alive))
+		a, b := j.alive[i], j.alive[(i+1+rng.IntN(len(j.alive)-1))%len(j.alive)]
+		fault := chaosFaults[0]
+		for pick, k := rng.IntN(21), 0; ; k++ {
+			if pick -= chaosFaults[k].weight; pick < 0 {
+				fault = chaosFaults[k]
+				break
+			}
+		}
+		j.story = fmt.Sprintf("seed %d: %s of ranks %d and %d of %v", seed, fault.name, a, b, j.alive)
+		begun := time.Now()
+		blame := fault.do(j, a, b)
+		faults++
+		if blame == nil {
+			continue // whoever is blamed for it shows at the next fault
+		}
+		except := -1
+		if fault.name == "kill" || fault.name == "stop" {
+			except = a
+		}
+		culprit, took, _ := j.expectLoss(begun, blame, except)
+		times[fault.name] = append(times[fault.name], took)
+		if fault.name == "stop" { // it learns of its fate when it goes on
+			j.ps[a].Process.Signal(syscall.SIGCONT)
+			if word, _, rest := j.next(a); word != "lost" || !strings.HasPrefix(rest, strconv.Itoa(a)+" ") {
+				t.Fatalf("%s: the rank that was stopped says %s %s", j.story, word, rest)
+			}
+		}
+		if fault.name != "kill" {
+			if word, _, rest := j.next(culprit); word != "expelled" {
+				t.Fatalf("%s: rank %d says %s %s, but it is not in the group any more", j.story, culprit, word, rest)
+			}
+		}
+		j.drop(culprit)
+		j.working()
+	}
+	j.end()
+	return faults
+}

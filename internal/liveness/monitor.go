@@ -169,7 +169,7 @@ func (m *Monitor) Tick(now time.Duration) (out Outcome) {
 		m.listen(r, now, &out)
 	}
 	if m.open && now >= m.due {
-		out.Verdict = m.judge()
+		out.Verdict = m.judge(now)
 		if out.Verdict != nil {
 			m.Convict(out.Verdict.Rank, now)
 		} else {
@@ -213,8 +213,8 @@ func (p *rank) silence(d time.Duration) string {
 }
 
 // judge picks who is to blame.
-func (m *Monitor) judge() *Verdict {
-	if v := m.cut(); v != nil {
+func (m *Monitor) judge(now time.Duration) *Verdict {
+	if v := m.cut(now); v != nil {
 		return v
 	}
 	worst := -1
@@ -229,25 +229,31 @@ func (m *Monitor) judge() *Verdict {
 	return &Verdict{Rank: worst, Cause: m.ranks[worst].accusers[0].Cause}
 }
 
-// cut says whether it is this rank that nobody is heard of by: all others, at
-// least two, are silent.
-func (m *Monitor) cut() *Verdict {
-	others := 0
+// cut says whether it is this rank that hears from nobody: one of the others, of which
+// there are at least two, is accused of silence, and the rest is on its way there,
+// with half of that time gone.
+func (m *Monitor) cut(now time.Duration) *Verdict {
+	others, accused := 0, false
 	for r := range m.ranks {
 		p := &m.ranks[r]
 		if r == m.cfg.Self || p.dead || p.left {
 			continue
 		}
-		silent := false
-		for _, a := range p.accusers {
-			silent = silent || a.By == m.cfg.Self && !a.Broke
-		}
-		if !silent {
+		if now-p.heard < m.cfg.silence()/2 {
 			return nil
+		}
+		for _, a := range p.accusers {
+			switch {
+			case a.By != m.cfg.Self:
+			case a.Broke:
+				return nil
+			default:
+				accused = true
+			}
 		}
 		others++
 	}
-	if others < 2 {
+	if others < 2 || !accused {
 		return nil
 	}
 	return &Verdict{

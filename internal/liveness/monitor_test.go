@@ -87,6 +87,11 @@ func TestCut(t *testing.T) {
 	if len(v) == 0 || v[0].Rank != 0 || !v[0].Cut {
 		t.Errorf("four ranks: %v", v)
 	}
+	// Their last heartbeats came at different times, as they do.
+	v, _, _ = run(New(four, 0), 0, 4*second, func(r int, now time.Duration) bool { return now < second+time.Duration(r)*second/4 })
+	if len(v) == 0 || v[0].Rank != 0 || !v[0].Cut {
+		t.Errorf("four ranks, one after the other: %v", v)
+	}
 	v, _, _ = run(New(Config{Size: 2, Timeout: 2 * second}, 0), 0, 4*second, heard)
 	if len(v) != 1 || v[0].Rank != 1 || v[0].Cut {
 		t.Errorf("two ranks: %v", v)

@@ -1,0 +1,174 @@
+// Package faultproxy stands between two ranks of a test and does to their TCP
+// connections what cables and switches do: delay, silence in one direction or both,
+// resets, corrupt bytes, and little bandwidth.
+package faultproxy
+
+import (
+	"net"
+	"sync"
+	"time"
+)
+
+// A Fault is what happens to the bytes of one direction.
+type Fault struct {
+	// Delay holds every piece back for so long.
+	Delay time.Duration
+	// Silent lets nothing through, and forgets nothing: what came meanwhile
+	// arrives when it ends.
+	Silent bool
+	// Corrupt changes a byte of the next piece.
+	Corrupt bool
+	// Rate, if not 0, is how many bytes a second may pass.
+	Rate int
+}
+
+// A Proxy passes the connections made to its address on to another.
+type Proxy struct {
+	ln     net.Listener
+	target string
+	wg     sync.WaitGroup
+
+	mu      sync.Mutex
+	changed chan struct{} // closed when a fault changes
+	faults  [2]Fault      // towards the target, and back
+	conns   map[*net.TCPConn]bool
+	closed  bool
+}
+
+// The directions.
+const (
+	There = 0
+	Back  = 1
+)
+
+// New returns a proxy on loopback in front of target.
+func New(target string) (*Proxy, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	p := &Proxy{ln: ln, target: target, changed: make(chan struct{}), conns: map[*net.TCPConn]bool{}}
+	p.wg.Go(p.accept)
+	return p, nil
+}
+
+// Addr is where to connect to.
+func (p *Proxy) Addr() string { return p.ln.Addr().String() }
+
+// Set changes what happens to the bytes of one direction.
+func (p *Proxy) Set(direction int, f Fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.faults[direction] = f
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// Reset breaks all connections with a reset.
+func (p *Proxy) Reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
+		_ = c.SetLinger(0)
+		c.Close()
+	}
+}
+
+// Close ends the proxy and its connections.
+func (p *Proxy) Close() {
+	p.mu.Lock()
+	p.closed = true
+	close(p.changed)
+	p.changed = make(chan struct{})
+	for c := range p.conns {
+		c.Close()
+	}
+	p.mu.Unlock()
+	p.ln.Close()
+	p.wg.Wait()
+}
+
+func (p *Proxy) accept() {
+	for {
+		c, err := p.ln.Accept()
+		if err != nil {
+			return
+		}
+		near := c.(*net.TCPConn)
+		d, err := net.Dial("tcp", p.target)
+		if err != nil {
+			_ = near.SetLinger(0)
+			near.Close()
+			continue
+		}
+		far := d.(*net.TCPConn)
+		if !p.add(near, far) {
+			return
+		}
+		p.wg.Go(func() { p.pass(far, near, There) })
+		p.wg.Go(func() { p.pass(near, far, Back) })
+	}
+}
+
+func (p *Proxy) add(conns ...*net.TCPConn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range conns {
+		if p.closed {
+			c.Close()
+		}
+		p.conns[c] = true
+	}
+	return !p.closed
+}
+
+// pass moves the bytes of one direction. A silent direction says nothing of a
+// connection's end, either.
+func (p *Proxy) pass(to, from *net.TCPConn, direction int) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		f, ok := p.next(direction)
+		if !ok {
+			return
+		}
+		if f.Delay > 0 {
+			time.Sleep(f.Delay)
+		}
+		if f.Corrupt && n > 0 {
+			buf[n/2] ^= 0x10
+		}
+		if f.Rate > 0 {
+			time.Sleep(time.Duration(n) * time.Second / time.Duration(f.Rate))
+		}
+		if _, werr := to.Write(buf[:n]); werr != nil || err != nil {
+			p.hangUp(to, from)
+			return
+		}
+	}
+}
+
+// next waits until a direction is not silent and returns its fault.
+func (p *Proxy) next(direction int) (Fault, bool) {
+	for {
+		p.mu.Lock()
+		f, changed, closed := p.faults[direction], p.changed, p.closed
+		if f.Corrupt && !f.Silent {
+			p.faults[direction].Corrupt = false
+		}
+		p.mu.Unlock()
+		if closed || !f.Silent {
+			return f, !closed
+		}
+		<-changed
+	}
+}
+
+func (p *Proxy) hangUp(conns ...*net.TCPConn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range conns {
+		c.Close()
+		delete(p.conns, c)
+	}
+}
