@@ -8,9 +8,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -294,4 +296,70 @@ func chaosStory(t *testing.T, seed uint64, times map[string][]time.Duration) (fa
 	}
 	j.end()
 	return faults
+}
+
+// TestKilledEight kills rank after rank of a job of eight, and logs how long it takes
+// until every survivor knows.
+func TestKilledEight(t *testing.T) {
+	jobs := 2
+	if testing.Short() {
+		jobs = 1
+	}
+	if n, err := strconv.Atoi(os.Getenv("THUNDER_SOAK")); err == nil {
+		jobs = max(n/10, 1)
+	}
+	var times []time.Duration
+	for seed := range uint64(jobs) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		j := startChaos(t, 8, seed)
+		j.story = fmt.Sprintf("seed %d: start", seed)
+		j.working()
+		for len(j.alive) > 3 {
+			victim := j.alive[rng.IntN(len(j.alive))]
+			j.story = fmt.Sprintf("seed %d: kill rank %d of %v", seed, victim, j.alive)
+			killed := time.Now()
+			j.ps[victim].Process.Kill()
+			_, took, _ := j.expectLoss(killed, []int{victim}, victim)
+			times = append(times, took)
+			j.drop(victim)
+			j.working()
+		}
+		j.end()
+	}
+	slices.Sort(times)
+	t.Logf("%d kills: the last survivor's error after %v in the middle, p99 %v", len(times),
+		times[len(times)/2].Round(time.Millisecond), times[len(times)*99/100].Round(time.Millisecond))
+}
+
+// TestNoFalseAlarm has four ranks per core work for longer than it takes to be taken
+// for dead, next to programs that take all the processors they can get.
+func TestNoFalseAlarm(t *testing.T) {
+	n := min(4*runtime.NumCPU(), 16)
+	stop := make(chan struct{})
+	var burners sync.WaitGroup
+	for range runtime.NumCPU() {
+		burners.Go(func() {
+			for x := 1; ; x++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				for i := range 1000 {
+					x ^= i * x
+				}
+			}
+		})
+	}
+	defer burners.Wait()
+	defer close(stop)
+	j := startChaos(t, n, 2) // whose first round is that of large buffers
+	j.story = fmt.Sprintf("%d ranks on %d processors", n, runtime.NumCPU())
+	j.working()
+	select {
+	case <-time.After(2 * chaosSilence):
+	case line := <-j.lines[0]:
+		t.Fatalf("%s: rank 0 says %s", j.story, line)
+	}
+	j.end()
 }

@@ -36,4 +36,24 @@
 // The rank that notices tells the others over a control channel beside the data,
 // so all of them return the same within a moment. The Comm is of no more use then.
 // Buffers of a failed operation hold anything.
+//
+// A process that ends is noticed at once. Heartbeats on the control channel find a
+// machine that is down, a cable that was cut or a process that was stopped within
+// Options.Silence, two seconds, whatever the operation's deadline; a rank that only
+// takes long goes on sending them. Package internal/liveness says how ranks come to
+// the same verdict.
+//
+// # After a failure
+//
+// Comm.Shrink makes a group of the survivors, who agree on who they are (package
+// internal/membership says what is guaranteed). Comm.Reform begins the next
+// generation with all ranks, once the dead have been started again. Under thunder
+// launch --restarts, end with an error: all ranks are started again.
+//
+// # Looking inside
+//
+// Each rank records its last operations. With Options.DumpDir (THUNDER_DUMP_DIR) they
+// are written to a file when a group fails and at SIGUSR1, and thunder inspect says
+// who was late or called something else. With Options.Metrics (THUNDER_METRICS) a
+// rank serves Prometheus. Options.Logger is told the rest.
 package thunder

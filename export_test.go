@@ -1,7 +1,9 @@
 package thunder
 
 import (
+	"context"
 	"os"
+	"time"
 
 	"thundercollective/fabric"
 )
@@ -13,4 +15,33 @@ func Over(fabrics []fabric.Fabric, o Options) ([]*Comm, error) {
 		return nil, err
 	}
 	return over(fabrics, o)
+}
+
+// DoBare is Do without the flight recorder and the metrics, to measure what these
+// cost. It must follow run.
+func (c *Comm) DoBare(ctx context.Context, r *Request) error {
+	a, wait, err := c.admit(r)
+	if err != nil {
+		return err
+	}
+	if wait != nil {
+		<-wait
+	}
+	defer c.turn.leave()
+	if err := c.Err(); err != nil {
+		return err
+	}
+	plan, err := c.plan(r, int(a.count))
+	if err != nil {
+		return err
+	}
+	a.algo = plan.Algo()
+	tag := a.tag()
+	if ctx.Err() != nil {
+		return c.giveUp(ctx, a)
+	}
+	c.current.begin(c, ctx, a, time.Since(clockStart))
+	err = c.execute(c.ctx, r, plan, &tag)
+	c.current.end()
+	return err
 }

@@ -1,0 +1,57 @@
+package thunder_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	thunder "thundercollective"
+)
+
+// BenchmarkOverhead compares ranks as they are with ranks that have neither
+// heartbeats, flight recorder nor metrics, in turns within one run, and reports the
+// difference in the middle of all turns.
+func BenchmarkOverhead(b *testing.B) {
+	for _, name := range []string{"tcp", "shm", "mem"} {
+		for _, size := range []int{8, 1 << 20} {
+			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
+				full := fabrics[name](b, 2, thunder.Options{})
+				bare := fabrics[name](b, 2, thunder.Options{Silence: time.Hour})
+				ops := max(20, 200_000/size)
+				ops = min(ops, 2000)
+				turn := func(comms []*thunder.Comm, do func(*thunder.Comm, *thunder.Request) error) time.Duration {
+					begun := time.Now()
+					each(b, 2, func(r int) error {
+						req := &thunder.Request{Kind: thunder.KindAllReduce, DType: thunder.F32, Op: thunder.Max, Recv: make([]byte, size)}
+						for range ops {
+							if err := do(comms[r], req); err != nil {
+								return err
+							}
+						}
+						return nil
+					})
+					return time.Since(begun)
+				}
+				ctx := context.Background()
+				with := func(c *thunder.Comm, r *thunder.Request) error { return c.Do(ctx, r) }
+				without := func(c *thunder.Comm, r *thunder.Request) error { return c.DoBare(ctx, r) }
+				turn(full, with)
+				turn(bare, without)
+				var ratios []float64
+				var spent time.Duration
+				b.ResetTimer()
+				for range max(b.N, 40) {
+					x, y := turn(full, with), turn(bare, without)
+					y2, x2 := turn(bare, without), turn(full, with)
+					ratios = append(ratios, float64(x+x2)/float64(y+y2))
+					spent += x + x2
+				}
+				slices.Sort(ratios)
+				b.ReportMetric(100*(ratios[len(ratios)/2]-1), "overhead-%")
+				b.ReportMetric(float64(spent.Microseconds())/float64(2*len(ratios)*ops), "µs/op")
+			})
+		}
+	}
+}
