@@ -4,6 +4,9 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"thundercollective/fabric"
+	"thundercollective/internal/recorder"
 )
 
 // An activity is the operation that occupies one place of a group: the collectives,
@@ -21,17 +24,23 @@ type activity struct {
 	// context used again costs nothing.
 	watched <-chan struct{}
 	off     func() bool
+
+	past *recorder.Ring // of the collectives, under mu; nil for other places
 }
 
 // clockStart is where activities count from: reading the time since then takes half
 // as long as reading the time of day.
 var clockStart = time.Now()
 
-// begin notes that an operation runs under the caller's ctx, from now on.
-func (t *activity) begin(c *Comm, ctx context.Context, a call, now time.Duration) {
+// begin notes that an operation, with its tag if it is to be recorded, runs under the
+// caller's ctx from now on.
+func (t *activity) begin(c *Comm, ctx context.Context, a call, tag *fabric.Tag, now time.Duration) {
 	done := ctx.Done()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if tag != nil {
+		t.past.Begin(a.seq, tag, now)
+	}
 	t.active, t.call, t.since, t.asked, t.done = true, a, now, now, done
 	t.deadline = now + c.job.timeout
 	if done == nil || done == t.watched {
@@ -49,10 +58,38 @@ func (t *activity) begin(c *Comm, ctx context.Context, a call, now time.Duration
 }
 
 // end notes that it is over.
-func (t *activity) end() {
+func (t *activity) end(now time.Duration, err error) {
 	t.mu.Lock()
 	t.active = false
+	if t.past != nil {
+		state := recorder.Done
+		if err != nil {
+			state = recorder.Failed
+		}
+		t.past.End(t.call.seq, now, state)
+	}
 	t.mu.Unlock()
+}
+
+// recorded returns the tag of operation seq, if it was begun and is not long past.
+func (t *activity) recorded(seq uint64) (fabric.Tag, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.past.Get(seq)
+}
+
+// latest returns the number and tag of the last operation begun.
+func (t *activity) latest() (uint64, fabric.Tag) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.past.Latest()
+}
+
+// entries returns the operations that are recorded, oldest first.
+func (t *activity) entries() []recorder.Entry {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.past.Entries()
 }
 
 // under returns the operation if it runs under the context with that Done channel.

@@ -109,6 +109,13 @@ func (j *chaosJob) next(r int) (word string, at time.Time, rest string) {
 		}
 		return word, time.Unix(0, n), rest
 	case <-time.After(chaosLimit):
+		for other, lines := range j.lines {
+			select {
+			case line := <-lines:
+				j.t.Logf("rank %d says %s", other, line)
+			default:
+			}
+		}
 		j.t.Fatalf("%s: rank %d says nothing", j.story, r)
 	}
 	return

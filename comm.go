@@ -42,7 +42,6 @@ type Comm struct {
 	cables  *collective.Cables // nil if all ranks are joined alike
 	paths   paths              // links of collectives
 	current activity
-	past    *recorder.Ring
 	pairs   []pair // point-to-point state, by rank in this group
 
 	failed  atomic.Bool // failure is set
@@ -59,7 +58,7 @@ func newComm(j *job, id uint32, ranks []int, rank int) *Comm {
 	if id == worldID {
 		size = remembered
 	}
-	c.past = recorder.NewRing(size)
+	c.current.past = recorder.NewRing(size)
 	c.paths = paths{comm: c, channel: channelOf(id, false), links: make([]fabric.Link, len(ranks))}
 	if len(ranks) > 1 {
 		c.planner = collective.NewPlanner()
@@ -217,26 +216,17 @@ func (c *Comm) run(ctx context.Context, r *Request, a call, wait <-chan struct{}
 	a.algo = plan.Algo()
 	tag := a.tag()
 	now := time.Since(clockStart)
-	c.past.Begin(a.seq, &tag, now)
-	if ctx.Err() != nil {
-		return c.giveUp(ctx, a)
+	c.current.begin(c, ctx, a, &tag, now)
+	if ctx.Err() == nil {
+		err = c.execute(c.ctx, r, plan, &tag)
+	} else {
+		err = c.giveUp(ctx, a)
 	}
-	c.current.begin(c, ctx, a, now)
-	err = c.execute(c.ctx, r, plan, &tag)
-	c.current.end()
-	c.note(&a, now, err)
+	after := time.Since(clockStart)
+	c.current.end(after, err)
+	c.job.meter.note(&a, after-now, err)
 	if err != nil {
 		return c.explain(err, a)
 	}
 	return nil
-}
-
-// note keeps how a collective went, for the flight recorder and the metrics.
-func (c *Comm) note(a *call, begun time.Duration, err error) {
-	now, state := time.Since(clockStart), recorder.Done
-	if err != nil {
-		state = recorder.Failed
-	}
-	c.past.End(a.seq, now, state)
-	c.job.meter.note(a, now-begun, err)
 }

@@ -31,9 +31,9 @@ func (c *Comm) first(ctx context.Context, a call) error {
 	if ctx.Err() != nil {
 		return nil // the operation itself will say so
 	}
-	c.current.begin(c, ctx, a, time.Since(clockStart))
+	c.current.begin(c, ctx, a, nil, time.Since(clockStart))
 	err := c.takeCensus(c.ctx, a)
-	c.current.end()
+	c.current.end(time.Since(clockStart), err)
 	if err != nil {
 		return c.explain(err, a)
 	}

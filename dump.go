@@ -73,7 +73,7 @@ func (j *job) snapshot(reason string) *recorder.Dump {
 	slices.SortFunc(groups, func(a, b *Comm) int { return int(a.id) - int(b.id) })
 	for _, c := range groups {
 		g := recorder.Group{ID: c.id, Ranks: c.ranks, Failure: failureOf(c.Err())}
-		for _, e := range c.past.Entries() {
+		for _, e := range c.current.entries() {
 			o := callOf(&e.Tag)
 			op := recorder.Operation{
 				Seq: e.Seq, Call: o.String(), Kind: o.kind.String(), DType: o.dtype.String(), Bytes: o.bytes(),

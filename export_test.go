@@ -40,8 +40,11 @@ func (c *Comm) DoBare(ctx context.Context, r *Request) error {
 	if ctx.Err() != nil {
 		return c.giveUp(ctx, a)
 	}
-	c.current.begin(c, ctx, a, time.Since(clockStart))
+	c.current.begin(c, ctx, a, nil, time.Since(clockStart))
 	err = c.execute(c.ctx, r, plan, &tag)
-	c.current.end()
+	t := &c.current
+	t.mu.Lock()
+	t.active = false
+	t.mu.Unlock()
 	return err
 }

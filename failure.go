@@ -138,9 +138,16 @@ func (c *Comm) mismatch(e *fabric.TagError, a call) error {
 // compare is asked by a peer that waits in a collective: did this rank call the
 // same? A difference ends the group everywhere.
 func (c *Comm) compare(peer int, seq uint64, theirs *fabric.Tag) {
-	mine, ok := c.past.Get(seq)
+	mine, ok := c.current.recorded(seq)
 	if !ok || mine == *theirs {
 		return
+	}
+	// A rank that has yet to choose its algorithm does not disagree about it.
+	if a, b := callOf(&mine), callOf(theirs); a.algo == Auto || b.algo == Auto {
+		a.algo, b.algo = Auto, Auto
+		if a == b {
+			return
+		}
 	}
 	// A rank that has not chosen an algorithm yet does not disagree about it.
 	a, b := callOf(&mine), callOf(theirs)

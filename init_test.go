@@ -3,6 +3,7 @@ package thunder_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -40,14 +41,19 @@ func TestAlone(t *testing.T) {
 // freeAddrs returns addresses on loopback that were free a moment ago.
 func freeAddrs(t *testing.T, n int) []string {
 	t.Helper()
-	addrs := make([]string, n)
-	for i := range addrs {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
+	// Not the system's choice: what it gives to one it may give to the next
+	// connection that anybody makes.
+	addrs := make([]string, 0, n)
+	for try := 0; len(addrs) < n; try++ {
+		ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
 		if err != nil {
-			t.Fatal(err)
+			if try > 100*n {
+				t.Fatal(err)
+			}
+			continue
 		}
 		defer ln.Close() // all are taken at once, so they differ
-		addrs[i] = ln.Addr().String()
+		addrs = append(addrs, ln.Addr().String())
 	}
 	return addrs
 }

@@ -109,10 +109,11 @@ func (t *transfer) run(ctx context.Context) error {
 		return c.giveUp(ctx, t.call)
 	}
 	now := time.Since(clockStart)
-	t.half.now.begin(c, ctx, t.call, now)
+	t.half.now.begin(c, ctx, t.call, nil, now)
 	err := t.move()
-	t.half.now.end()
-	t.note(now, err)
+	after := time.Since(clockStart)
+	t.half.now.end(after, err)
+	t.note(after-now, err)
 	if err != nil {
 		return c.explain(err, t.call)
 	}
@@ -120,12 +121,12 @@ func (t *transfer) run(ctx context.Context) error {
 }
 
 // note counts the message, as a send or a receive.
-func (t *transfer) note(begun time.Duration, err error) {
+func (t *transfer) note(took time.Duration, err error) {
 	a := t.call
 	if !t.send {
 		a.kind = KindRecv
 	}
-	t.comm.job.meter.note(&a, time.Since(clockStart)-begun, err)
+	t.comm.job.meter.note(&a, took, err)
 }
 
 func (t *transfer) move() error {

@@ -134,7 +134,7 @@ func (j *job) hear(p *peer, n *notice) {
 	case noticeWhere:
 		if c := j.group(n.group); c != nil {
 			c.compare(p.rank, n.seq, &n.tagA)
-			seq, tag := c.past.Latest()
+			seq, tag := c.current.latest()
 			j.tell(p, &notice{kind: noticeHere, group: n.group, seq: seq, tagA: tag})
 		}
 	case noticeHere:

@@ -1,7 +1,6 @@
 package recorder
 
 import (
-	"sync"
 	"time"
 
 	"thundercollective/fabric"
@@ -30,9 +29,9 @@ type Entry struct {
 	State State
 }
 
-// A Ring holds the last operations of a group, by their number in it.
+// A Ring holds the last operations of a group, by their number in it. Its user has a
+// lock around it anyway, so it has none.
 type Ring struct {
-	mu      sync.Mutex
 	last    uint64
 	entries []Entry
 }
@@ -44,25 +43,19 @@ func (r *Ring) at(seq uint64) *Entry { return &r.entries[seq%uint64(len(r.entrie
 
 // Begin notes that operation seq, counted from 1, begins.
 func (r *Ring) Begin(seq uint64, t *fabric.Tag, now time.Duration) {
-	r.mu.Lock()
 	r.last = seq
 	*r.at(seq) = Entry{Seq: seq, Tag: *t, Begin: now}
-	r.mu.Unlock()
 }
 
 // End notes that it is over.
 func (r *Ring) End(seq uint64, now time.Duration, how State) {
-	r.mu.Lock()
 	if e := r.at(seq); e.Seq == seq {
 		e.Took, e.State = now-e.Begin, how
 	}
-	r.mu.Unlock()
 }
 
 // Get returns the tag of operation seq, if it was begun and is not long past.
 func (r *Ring) Get(seq uint64) (fabric.Tag, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if e := r.at(seq); seq != 0 && e.Seq == seq {
 		return e.Tag, true
 	}
@@ -71,15 +64,11 @@ func (r *Ring) Get(seq uint64) (fabric.Tag, bool) {
 
 // Latest returns the number and tag of the last operation begun.
 func (r *Ring) Latest() (uint64, fabric.Tag) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	return r.last, r.at(r.last).Tag
 }
 
 // Entries returns what the ring holds, oldest first.
 func (r *Ring) Entries() []Entry {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	var list []Entry
 	first := uint64(1)
 	if n := uint64(len(r.entries)); r.last > n {
