@@ -193,9 +193,11 @@ func (j *job) relayGone(peer int) int {
 type Rail = rails.State
 
 // Rails reports on the rails of this process, to the peers that have more than one.
-func (c *Comm) Rails() []Rail {
-	if c.job.wiring == nil || c.job.wiring.rails == nil {
+func (c *Comm) Rails() []Rail { return c.job.rails() }
+
+func (j *job) rails() []Rail {
+	if j.wiring == nil || j.wiring.rails == nil {
 		return nil
 	}
-	return c.job.wiring.rails.Rails()
+	return j.wiring.rails.Rails()
 }

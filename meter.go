@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -92,6 +93,7 @@ func (j *job) scrape() []byte {
 		e.Counter("thunder_heartbeats_sent_total", "Heartbeats sent.", j.alive.beats.sent.Load())
 		e.Counter("thunder_control_received_total", "Heartbeats and other messages received beside the data.", j.alive.beats.received.Load())
 		j.scrapePeers(e)
+		scrapeRails(e, j.rails())
 	}
 	return e.Bytes()
 }
@@ -154,6 +156,35 @@ func (j *job) scrapePeers(e *metrics.Encoder) {
 		{"thunder_link_received_messages_total", "Messages received from the rank in collectives.", func(t *Traffic) uint64 { return t.RecvMessages }},
 	} {
 		each(func(r int, peer, host metrics.Label) { e.Counter(s.name, s.help, s.value(&traffic[r]), peer, host) })
+	}
+}
+
+// scrapeRails tells of each rail to each rank, where there are several.
+func scrapeRails(e *metrics.Encoder, rails []Rail) {
+	for _, s := range []struct {
+		name, help string
+		value      func(r *Rail) uint64
+	}{
+		{"thunder_rail_sent_bytes_total", "Payload sent over the rail.", func(r *Rail) uint64 { return r.Sent }},
+		{"thunder_rail_received_bytes_total", "Payload received over the rail.", func(r *Rail) uint64 { return r.Recv }},
+		{"thunder_rail_failovers_total", "How often the rail was lost and others took over.", func(r *Rail) uint64 { return uint64(r.Failovers) }},
+		{"thunder_rail_retries_total", "Pieces that had to be sent again on other rails.", func(r *Rail) uint64 { return uint64(r.ResentPieces) }},
+		{"thunder_rail_up", "1 while the rail works.", func(r *Rail) uint64 {
+			if r.Up {
+				return 1
+			}
+			return 0
+		}},
+	} {
+		for i := range rails {
+			r := &rails[i]
+			labels := []metrics.Label{{Name: "peer", Value: strconv.Itoa(r.Peer)}, {Name: "near", Value: r.Near}, {Name: "far", Value: r.Far}, {Name: "device", Value: r.Device}}
+			if strings.HasSuffix(s.name, "_total") {
+				e.Counter(s.name, s.help, s.value(r), labels...)
+			} else {
+				e.Gauge(s.name, s.help, float64(s.value(r)), labels...)
+			}
+		}
 	}
 }
 
