@@ -42,6 +42,10 @@ lint: ## formatting, vet, staticcheck, and the platforms we cannot run here
 fuzz: ## fuzz every parser for FUZZTIME (10s) each
 	scripts/fuzz.sh
 
+.PHONY: test-rails
+test-rails: ## rails, relays and rings on shaped cables: figures beside iperf3 (root)
+	THUNDER_FIGURES=1 $(GO) test -count=1 -timeout 15m -run Figure -v ./cabling/lab
+
 .PHONY: bench
 bench: ## Go benchmarks of kernels and links
 	$(GO) test -run '^$$' -bench . -benchmem ./reduce ./fabric/... ./collective .

@@ -6,6 +6,7 @@
 package lab
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -145,18 +146,23 @@ func (l *Lab) Rate(cable int) float64 {
 		l.t.Skip("SKIPPED: needs iperf3 (scripts/install-test-deps.sh installs it)")
 	}
 	c := l.cables[cable]
-	server := l.Command(c.B, "iperf3", "-s", "-1")
+	server := l.Command(c.B, "iperf3", "-s")
 	if err := server.Start(); err != nil {
 		l.t.Fatal(err)
 	}
 	defer server.Wait()
+	defer server.Process.Kill()
 	var out []byte
 	var err error
-	for range 50 {
-		if out, err = l.Command(c.A, "iperf3", "-c", l.Addr(cable, c.B), "-t", "2", "-J").Output(); err == nil {
+	for range 20 {
+		ctx, cancel := context.WithTimeout(l.t.Context(), 15*time.Second)
+		out, err = exec.CommandContext(ctx, "ip", "netns", "exec", l.hosts[c.A],
+			"iperf3", "-c", l.Addr(cable, c.B), "-t", "2", "-J").Output()
+		cancel()
+		if err == nil {
 			break
 		}
-		time.Sleep(100 * time.Millisecond) // until the server listens
+		time.Sleep(200 * time.Millisecond) // until the server listens
 	}
 	if err != nil {
 		l.t.Fatalf("iperf3: %v\n%s", err, out)

@@ -41,16 +41,16 @@ type task struct {
 	Iters   int
 	Signal  int // after this iteration rank 0 says so, and waits for a line
 	Streams int
+	Algo    string // "" for auto
+	Rails   int    // 1: the first cable alone
 }
 
 // A report is what rank 0 measured.
 type report struct {
-	Secs   float64 // of all iterations but the first
-	Each   []float64
-	Algo   string
-	Rails  []thunder.Rail
-	Wrong  int
-	Memory uint64
+	Secs  float64 // of all iterations but the first
+	Each  []float64
+	Rails []thunder.Rail
+	Wrong int
 }
 
 // rank is one rank of a job.
@@ -61,9 +61,16 @@ func rank(text string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
+	algo := thunder.Auto
+	if t.Algo != "" {
+		var err error
+		if algo, err = thunder.ParseAlgo(t.Algo); err != nil {
+			return err
+		}
+	}
 	c, err := thunder.Init(ctx, thunder.Options{
 		Rank: t.Rank, Size: len(t.Addrs), Addrs: t.Addrs, Edges: t.Edges, Fabric: "tcp", Insecure: true,
-		Streams: t.Streams, Silence: 20 * time.Second,
+		Streams: t.Streams, Algo: algo, Silence: 20 * time.Second,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
@@ -153,6 +160,9 @@ func rank(text string) error {
 func play(t *testing.T, l *lab.Lab, k task, at func(i int)) (report, string) {
 	t.Helper()
 	k.Addrs = l.Addrs(7400)
+	if k.Rails == 1 { // the first cable alone
+		k.Addrs = []string{l.Addr(0, 0) + ":7400", l.Addr(0, 1) + ":7400"}
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -24,6 +24,7 @@ const defaultRanks = 2
 type benchFlags struct {
 	ranks int
 	json  bool
+	rails bool
 	plot  string
 	join  joinFlags
 	work  workFlags
@@ -86,6 +87,7 @@ Exit status: 0 if all went well, 1 if the run failed or any element was wrong,
 	f.work.addSweep(fs)
 	f.work.addCommon(fs)
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a row")
+	fs.BoolVar(&f.rails, "rails", false, "print what went over each rail of rank 0, where ranks are joined by several")
 	fs.StringVar(&f.plot, "plot", "", "draw the results into an SVG `FILE`")
 	f.join.add(fs)
 	f.work.complete(cmd)
@@ -211,7 +213,11 @@ func (f *benchFlags) joined(cmd *cobra.Command, cfg bench.Config) error {
 	}
 	if comm.Rank() == 0 {
 		r := &report{cfg: cfg, ranks: comm.Size(), where: whereabouts(comm), json: f.json, plot: f.plot}
-		return r.watch(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), run)
+		err := r.watch(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), run)
+		if f.rails && err == nil {
+			err = printRails(cmd.OutOrStdout(), comm, f.json)
+		}
+		return err
 	}
 	if status := cmd.ErrOrStderr(); isTerminal(status) {
 		fmt.Fprintf(status, "rank %d of %d; rank 0 prints the results\n", comm.Rank(), comm.Size())

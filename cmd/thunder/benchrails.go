@@ -1,0 +1,56 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	thunder "thundercollective"
+	"thundercollective/bench"
+)
+
+// railRow is a rail in JSON.
+type railRow struct {
+	Rank      int    `json:"rank"`
+	Peer      int    `json:"peer"`
+	Near      string `json:"near"`
+	Far       string `json:"far"`
+	Device    string `json:"device,omitempty"`
+	Up        bool   `json:"up"`
+	Sent      uint64 `json:"sent_bytes"`
+	Received  uint64 `json:"received_bytes"`
+	Failovers int    `json:"failovers"`
+	Resent    int    `json:"resent_segments"`
+}
+
+// printRails shows what went over each rail of this rank: with asJSON an object with
+// the one field "rails".
+func printRails(w io.Writer, comm *thunder.Comm, asJSON bool) error {
+	rows := []railRow{}
+	for _, r := range comm.Rails() {
+		rows = append(rows, railRow{
+			Rank: comm.Rank(), Peer: r.Peer, Near: r.Near, Far: r.Far, Device: r.Device, Up: r.Up,
+			Sent: r.Sent, Received: r.Recv, Failovers: r.Failovers, Resent: r.ResentPieces,
+		})
+	}
+	if asJSON {
+		return json.NewEncoder(w).Encode(map[string]any{"rails": rows})
+	}
+	if len(rows) == 0 {
+		_, err := fmt.Fprintf(w, "\nrank %d has one rail to each peer\n", comm.Rank())
+		return err
+	}
+	fmt.Fprintf(w, "\nrails of rank %d\n", comm.Rank())
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "peer\tinterface\tfrom\tto\tsent\treceived\tlost\tresent\tstate")
+	for _, r := range rows {
+		state := "up"
+		if !r.Up {
+			state = "down"
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", r.Peer, r.Device, r.Near, r.Far,
+			bench.FormatSize(float64(r.Sent)), bench.FormatSize(float64(r.Received)), r.Failovers, r.Resent, state)
+	}
+	return t.Flush()
+}
