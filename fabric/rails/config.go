@@ -46,7 +46,7 @@ type Config struct {
 	Rails [][]Rail
 	// Hosts names the ranks' machines, for messages; may be nil.
 	Hosts []string
-	// Streams is the number of streams on each rail; 1 if 0.
+	// Streams is the number of streams on each rail; DefaultStreams if 0.
 	Streams int
 	// Stall is how long a stream may leave segments unacknowledged while others
 	// get on; a second if 0.
@@ -54,6 +54,10 @@ type Config struct {
 	// Logger is told of rails that are lost and found; nothing is logged if nil.
 	Logger *slog.Logger
 }
+
+// DefaultStreams is the number of streams on each rail when Config does not say: one
+// can be acknowledged while another waits for room.
+const DefaultStreams = 2
 
 // MaxStreams bounds the streams of one link.
 const MaxStreams = 64
@@ -67,7 +71,7 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("rails: rails to %d ranks of %d", len(c.Rails), n)
 	}
 	if c.Streams == 0 {
-		c.Streams = 1
+		c.Streams = DefaultStreams
 	}
 	for r, rails := range c.Rails {
 		if c.Streams < 1 || len(rails)*c.Streams > MaxStreams {

@@ -3,7 +3,8 @@ package rails
 import "time"
 
 // pace measures what a stream delivers, and how much should be under way on it for
-// that: twice what it delivers in its shortest round trip. More would only wait in
+// that: three times what it delivers in its shortest round trip (acknowledgements may
+// have to queue behind what the other end sends). More would only wait in
 // queues, and be late when the message ends.
 type pace struct {
 	delivered uint64  // bytes acknowledged
@@ -13,7 +14,7 @@ type pace struct {
 }
 
 const (
-	leastWindow = 4 * segmentSize
+	leastWindow = 8 * segmentSize
 	mostWindow  = maxSegments * segmentSize
 	// tripLife is how long the shortest round trip is believed in.
 	tripLife = 10 * time.Second
@@ -23,7 +24,7 @@ const (
 
 // window is how many bytes may be under way.
 func (p *pace) window() int {
-	w := 2*p.rate*p.trip.Seconds() + 2*segmentSize
+	w := 3*p.rate*p.trip.Seconds() + 4*segmentSize
 	return int(min(max(w, leastWindow), mostWindow))
 }
 
