@@ -86,7 +86,29 @@ func (g *Graph) hostfile(addrs func(machine int) []string) (*rendezvous.Hostfile
 			h.Edges = append(h.Edges, [2]string{c.A.Host, c.B.Host})
 		}
 	}
+	if !joinsAll(h) {
+		// Some are reached over another network only: the cables are not all there
+		// is, and whoever reads edges takes them for that.
+		h.Edges = nil
+	}
 	return h, nil
+}
+
+// joinsAll says whether the edges lead from every host to every other.
+func joinsAll(h *rendezvous.Hostfile) bool {
+	if len(h.Hosts) == 0 {
+		return true
+	}
+	reached := map[string]bool{h.Hosts[0].Name: true}
+	for grown := true; grown; {
+		grown = false
+		for _, e := range h.Edges {
+			if reached[e[0]] != reached[e[1]] {
+				reached[e[0]], reached[e[1]], grown = true, true, true
+			}
+		}
+	}
+	return len(reached) == len(h.Hosts)
 }
 
 // rdmaRow names the devices that lead from a machine to each other one; empty
