@@ -32,7 +32,8 @@ var (
 )
 
 // Conn is a reliable stream of bytes in both directions, over two devices: what is
-// not delivered right ends it.
+// not delivered right ends it. It has to be read all the time: an end that does not
+// read hears nothing, and takes the cable for dead.
 type Conn struct {
 	in, out Device
 	name    string

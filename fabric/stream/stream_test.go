@@ -97,6 +97,7 @@ func TestFaults(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newCable(t)
 			conns := mustJoin(t, c)
+			go io.Copy(io.Discard, conns[1]) // an end that does not read hears nothing
 			tt.do(c, conns[1])
 			_, err := conns[0].Read(make([]byte, 100))
 			if !errors.Is(err, tt.want) {
