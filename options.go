@@ -3,6 +3,7 @@ package thunder
 import (
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"os"
 	"time"
 
@@ -15,8 +16,13 @@ import (
 const DefaultTimeout = 5 * time.Minute
 
 // DefaultSilence is how long it takes to notice that a rank has vanished, when
-// nobody says otherwise.
-const DefaultSilence = 2 * time.Second
+// nobody says otherwise. LocalSilence takes its place where all ranks are on this
+// machine: no cable can be cut there, a process that dies is noticed at once all the
+// same, and ranks that outnumber the processors may well not run for seconds.
+const (
+	DefaultSilence = 2 * time.Second
+	LocalSilence   = 15 * time.Second
+)
 
 // minSilence keeps heartbeats apart by more than a busy machine's scheduling.
 const minSilence = 100 * time.Millisecond
@@ -67,8 +73,8 @@ type Options struct {
 	// Timeout bounds every operation; DefaultTimeout if 0.
 	Timeout time.Duration
 	// Silence is how long it takes to notice that a rank's machine or cable is gone,
-	// or its process stopped; DefaultSilence if 0. A process that ends is noticed
-	// at once. Ranks should say the same.
+	// or its process stopped; DefaultSilence, or LocalSilence on one machine, if 0. A
+	// process that ends is noticed at once. Ranks should say the same.
 	Silence time.Duration
 	// StartTimeout is how far apart the ranks may start; a minute if 0.
 	StartTimeout time.Duration
@@ -106,11 +112,11 @@ func (o Options) complete(getenv func(string) string) (Options, error) {
 	if o.Timeout, err = duration(o.Timeout, getenv, "THUNDER_TIMEOUT", DefaultTimeout); err != nil {
 		return o, err
 	}
-	if o.Silence, err = duration(o.Silence, getenv, "THUNDER_SILENCE", DefaultSilence); err != nil {
+	if o.Silence, err = duration(o.Silence, getenv, "THUNDER_SILENCE", 0); err != nil {
 		return o, err
 	}
 	switch {
-	case o.Silence < minSilence:
+	case o.Silence != 0 && o.Silence < minSilence:
 		return o, fmt.Errorf("thunder: a rank cannot be taken for dead after %v; allow at least %v", o.Silence, minSilence)
 	case o.Timeout < 0 || o.StartTimeout < 0:
 		return o, fmt.Errorf("thunder: negative timeout")
@@ -149,6 +155,21 @@ func duration(d time.Duration, getenv func(string) string, name string, otherwis
 		return 0, fmt.Errorf("thunder: %s is %q: give a duration such as 90s or 5m", name, s)
 	}
 	return d, nil
+}
+
+// silenceAmong is how long these ranks may be silent.
+func (o Options) silenceAmong(peers []rendezvous.Peer) time.Duration {
+	if o.Silence != 0 {
+		return o.Silence
+	}
+	for _, p := range peers {
+		for _, addr := range p.Addrs {
+			if at, err := netip.ParseAddrPort(addr); err != nil || !at.Addr().IsLoopback() {
+				return DefaultSilence
+			}
+		}
+	}
+	return LocalSilence
 }
 
 // place is what the options say about finding the peers.
