@@ -18,5 +18,9 @@ fi
 "$env/bin/python" -m pip --disable-pip-version-check --quiet install --no-build-isolation --no-deps --force-reinstall ./python
 cd python
 "$env/bin/python" -m mypy
+# Compiled here, once, and not within the time that a test has.
+if "$env/bin/python" -c 'import torch' 2>/dev/null; then
+	"$env/bin/python" -c 'from thundercollective.torch._build import load; load()'
+fi
 # Not from the source directory, so that it is the installed package that is tested.
 exec "$env/bin/python" -m pytest -q -rs -p no:cacheprovider "$@"

@@ -220,14 +220,24 @@ static void disagreement(const char *how) {
 		code = thunder_all_reduce(world, NULL, x, rank == 0 ? 1 : 2, THUNDER_F32, THUNDER_SUM);
 		CHECK(size == 1 ? code == THUNDER_OK : code == THUNDER_MISMATCH);
 	} else if (strcmp(how, "abort") == 0) {
-		code = rank == 0 ? thunder_abort(world, "enough") : thunder_barrier(world);
-		CHECK(rank == 0 ? code == THUNDER_OK : code == THUNDER_ABORTED);
+		/* Not before the others are done with what was before; see their message. */
+		for (int r = 1; rank == 0 && r < size; r++) {
+			OK(thunder_recv(world, x, 1, THUNDER_F32, r));
+		}
+		if (rank == 0) {
+			OK(thunder_abort(world, "enough"));
+		} else {
+			code = thunder_send(world, x, 1, THUNDER_F32, 0);
+			CHECK((code == THUNDER_OK ? thunder_barrier(world) : code) == THUNDER_ABORTED);
+		}
 		CHECK(thunder_comm_error(world) == THUNDER_ABORTED);
-	} else if (rank != 0) { /* timeout: rank 0 stays away */
+	} else if (rank != 0) { /* timeout: rank 0 stays away, once it has said so */
 		thunder_request r = {.struct_size = sizeof r, .kind = THUNDER_BARRIER, .timeout_ms = 100};
-		code = thunder_run(world, &r);
-		CHECK(code == THUNDER_TIMEOUT);
+		OK(thunder_recv(world, x, 1, THUNDER_F32, 0));
+		CHECK(thunder_run(world, &r) == THUNDER_TIMEOUT);
 	} else {
+		code = thunder_send(world, x, 1, THUNDER_F32, 1);
+		CHECK(code == THUNDER_OK || code == THUNDER_TIMEOUT);
 		while (thunder_comm_error(world) == THUNDER_OK) {
 			usleep(1000);
 		}

@@ -2,22 +2,22 @@
 
 Python runs signal handlers between bytecodes, so not while its main thread waits in
 the library. The interpreter does write the number of the signal to a pipe at once; a
-thread reads it and ends the calls that are blocked, whereupon the main thread comes
-back to Python, which raises KeyboardInterrupt.
+thread reads it and, unless the main thread turns out to be running Python, ends the
+calls that are blocked, whereupon the main thread comes back to Python, which raises
+KeyboardInterrupt.
 
 It is left alone where the program has a handler of its own for Ctrl-C, which may not
 want the job to end, or has taken the pipe (asyncio does).
 """
 
+import ctypes
 import os
 import signal
 import threading
-import time
 
 from ._library import lib
 
-_TRIES = 5
-_PAUSE = 0.05  # the main thread may just be on its way into the call
+_PAUSE = 0.03  # what the main thread gets to show that it is not blocked
 
 _lock = threading.Lock()
 _watching = False
@@ -43,10 +43,23 @@ def watch() -> None:
     threading.Thread(target=_read, args=(read_end,), name="thunder-interrupt", daemon=True).start()
 
 
+# Set by the main thread when it runs Python, after the handlers of signals.
+_alive = threading.Event()
+
+
+def _show_life(_: object) -> int:
+    _alive.set()
+    return 0
+
+
+_pending = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(_show_life)  # has to live as long as the process
+
+
 def _read(read_end: int) -> None:
     while numbers := os.read(read_end, 64):
-        if signal.SIGINT in numbers and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            for _ in range(_TRIES):
-                if lib.thunder_interrupt(b"interrupted (Ctrl-C)"):
-                    break
-                time.sleep(_PAUSE)
+        if signal.SIGINT not in numbers or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            continue
+        _alive.clear()
+        ctypes.pythonapi.Py_AddPendingCall(_pending, None)
+        while not _alive.wait(_PAUSE):
+            lib.thunder_interrupt(b"interrupted (Ctrl-C)")

@@ -26,6 +26,9 @@ if layer == "numpy":
     def receive(g, source):
         dist.recv((3,), np.float32, source, group=g)
 
+    def send(g, target):
+        dist.send(np.ones(3, np.float32), target, group=g)
+
     def rank_in(g):
         return g.rank()
 else:
@@ -50,6 +53,9 @@ else:
     def receive(g, source):
         dist.recv(torch.ones(3), source, group=g)
 
+    def send(g, target):
+        dist.send(torch.ones(3), target, group=g)
+
     def rank_in(g):
         return dist.get_rank(g)
 
@@ -67,8 +73,9 @@ def raises(kinds, word, f, *args):
 
 def kill(g, rank):
     if rank == 1:
+        receive(g, 0)
         os.kill(os.getpid(), signal.SIGKILL)
-    raises(lost, "lost rank 1", reduce, g, 10)
+    raises(lost, "lost rank 1", lambda: (send(g, 1), reduce(g, 10)))
 
 
 def disagree(g, rank):
@@ -85,10 +92,11 @@ def late(g, rank):
 def interrupt(g, rank, asynchronous=False):
     """Rank 0 waits for rank 1 in an all-reduce, rank 1 for a message of rank 0."""
     if rank == 0:
+        receive(g, 1)
         threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         raises(KeyboardInterrupt, "", reduce, g, 10, asynchronous)
     else:
-        raises(Exception, "interrupted", receive, g, 0)
+        raises(Exception, "interrupted", lambda: (send(g, 0), receive(g, 0)))
 
 
 def interrupt_async(g, rank):

@@ -73,41 +73,26 @@ def _compile(name: str, path: Path) -> None:
         raise ImportError(f"thundercollective: the PyTorch backend has to be compiled once, and there is no C++ compiler ({_compiler()})")
     print(f"thundercollective: compiling the backend for PyTorch {torch.__version__}, once; this takes about a minute", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(dir=path.parent.parent) as scratch:
-        objects = [_start(source, Path(scratch), name) for source in _SOURCES]
-        for source, process in zip(_SOURCES, objects):
-            _finish(process, source)
         built = Path(scratch) / "built"
         built.mkdir()
-        _finish(_link(Path(scratch), built / path.name), path.name)
+        # All sources as one: nearly all the time goes into PyTorch's headers.
+        whole = Path(scratch) / "whole.cpp"
+        whole.write_text("".join(f'#include "{_HERE / source}"\n' for source in _SOURCES))
+        _run(whole, name, built / path.name)
         built.rename(path.parent)
 
 
-def _start(source: str, scratch: Path, name: str) -> subprocess.Popen[str]:
+def _run(source: Path, name: str, out: Path) -> None:
     includes = [*cpp_extension.include_paths(), sysconfig.get_paths()["include"], str(_headers())]
-    return _run(
+    undefined = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
+    compiled = subprocess.run(
         [
             *_compiler().split(), "-std=c++20", "-O1", "-fPIC", "-fvisibility=hidden", "-w", f"-DTHUNDER_MODULE={name}",
-            f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}",
-            *(f"-isystem{i}" for i in includes), "-c", str(_HERE / source), "-o", str(scratch / (source + ".o")),
-        ]
+            f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}", *(f"-isystem{i}" for i in includes),
+            "-shared", *undefined, str(source), *(f"-L{p}" for p in cpp_extension.library_paths()),
+            "-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python", "-o", str(out),
+        ],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )
-
-
-def _link(scratch: Path, out: Path) -> subprocess.Popen[str]:
-    undefined = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
-    return _run(
-        [
-            *_compiler().split(), "-shared", *undefined, *(str(scratch / (s + ".o")) for s in _SOURCES),
-            *(f"-L{p}" for p in cpp_extension.library_paths()), "-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python", "-o", str(out),
-        ]
-    )
-
-
-def _run(command: list[str]) -> subprocess.Popen[str]:
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-
-def _finish(process: subprocess.Popen[str], what: str) -> None:
-    output, _ = process.communicate()
-    if process.returncode:
-        raise ImportError(f"thundercollective: the PyTorch backend does not compile for PyTorch {torch.__version__} ({what}):\n{output[-4000:]}")
+    if compiled.returncode:
+        raise ImportError(f"thundercollective: the PyTorch backend does not compile for PyTorch {torch.__version__}:\n{compiled.stdout[-4000:]}")

@@ -152,7 +152,11 @@ bool Operation::wait(std::chrono::milliseconds timeout) {
     check_signals();
     lock.lock();
   }
+  lock.unlock();
   if (exception_) {
+    if (code_ == THUNDER_ABORTED) {
+      check_signals(); // Ctrl-C may have been what ended it
+    }
     std::rethrow_exception(exception_);
   }
   return true;
