@@ -2,6 +2,7 @@ package launch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -27,6 +28,7 @@ type generation struct {
 
 	ready   []wire.Ready // of each machine
 	started time.Time
+	skew    map[int]time.Duration // of each machine's clock to ours, and the way here
 	ranks   []rankState
 	busy    map[int]bool // machines whose ranks are not all gone
 
@@ -237,11 +239,29 @@ func delay(d, def time.Duration) time.Duration {
 	return max(d, 0)
 }
 
-// fail notes what ended the job; only the first counts.
+// fail notes what ended the job; only the first counts. Of two ranks that is the
+// one that ended first where it ran, though the news of the other may be here
+// sooner.
 func (g *generation) fail(err error) {
-	if g.first == nil {
+	was, isRank := errors.AsType[*RankError](g.first)
+	now, alsoRank := errors.AsType[*RankError](err)
+	if g.first == nil || isRank && alsoRank && now.After < was.After {
 		g.first = err
 	}
+}
+
+// noteClock learns from a message that was sent at that time of the machine's clock.
+// The one that was on its way for the shortest time knows best.
+func (g *generation) noteClock(machine int, at int64) {
+	d := time.Since(time.Unix(0, at))
+	if old, known := g.skew[machine]; !known || d < old {
+		g.skew[machine] = d
+	}
+}
+
+// since is how long after the start something happened on a machine.
+func (g *generation) since(machine int, at int64) time.Duration {
+	return max(0, time.Unix(0, at).Add(g.skew[machine]).Sub(g.started))
 }
 
 func (g *generation) handle(e event) {
@@ -261,6 +281,7 @@ func (g *generation) handle(e event) {
 		var s wire.Started
 		if e.frame.Decode(&s) == nil {
 			g.ranks[e.frame.Rank].pid = s.PID
+			g.noteClock(e.machine, s.At)
 		}
 	case wire.KindExited:
 		g.exited(e)
@@ -281,8 +302,9 @@ func (g *generation) exited(e event) {
 		return
 	}
 	g.feed.detach(rank)
+	g.noteClock(e.machine, x.At)
 	st := &g.ranks[rank]
-	st.ended, st.code, st.how, st.after = true, x.Code, x.How, time.Since(g.started)
+	st.ended, st.code, st.how, st.after = true, x.Code, x.How, g.since(e.machine, x.At)
 	if x.How != "" {
 		g.fail(&RankError{Rank: rank, Host: g.place.Machines[e.machine].Name, Code: x.Code, How: x.How, After: st.after})
 	}

@@ -105,7 +105,7 @@ func (c *cluster) run(ctx context.Context, now <-chan struct{}) error {
 	token := rand.Text() + rand.Text()
 	var ready []wire.Ready
 	for n := 0; ; n++ {
-		g := &generation{cluster: c, number: uint32(n), token: token, program: c.cfg.program(), now: now}
+		g := &generation{cluster: c, number: uint32(n), token: token, program: c.cfg.program(), now: now, skew: map[int]time.Duration{}}
 		err := g.run(ctx, ready)
 		if err == nil || n == c.cfg.Restarts || !restartable(err) || n == 0 && g.started.IsZero() {
 			return err

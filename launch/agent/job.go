@@ -85,12 +85,12 @@ func (j *job) run() {
 		Grace:  s.Grace,
 		Now:    j.now,
 		Started: func(i, pid int) {
-			j.conn.Send(wire.KindStarted, s.Ranks[i], wire.Started{PID: pid})
+			j.conn.Send(wire.KindStarted, s.Ranks[i], wire.Started{PID: pid, At: time.Now().UnixNano()})
 		},
 		Exited: func(i int, e *local.ExitError) {
-			var x wire.Exited
+			x := wire.Exited{At: time.Now().UnixNano()}
 			if e != nil {
-				x = wire.Exited{Code: e.ExitCode(), How: e.How()}
+				x.Code, x.How = e.ExitCode(), e.How()
 			}
 			j.conn.Send(wire.KindExited, s.Ranks[i], x)
 		},

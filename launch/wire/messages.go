@@ -86,12 +86,14 @@ type Start struct {
 // Started tells of a rank that runs.
 type Started struct {
 	PID int
+	At  int64 // nanoseconds of the machine's clock
 }
 
 // Exited tells of a rank that ended.
 type Exited struct {
 	Code int    // as a shell reports it: 128 and more for a signal
 	How  string // in words, when it failed; signals have names, their numbers differ between systems
+	At   int64  // nanoseconds of the machine's clock
 }
 
 // Taken says how many bytes of input a rank has read since the last one. The
