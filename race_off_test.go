@@ -1,0 +1,5 @@
+//go:build !race
+
+package thunder_test
+
+const raceDetector = false
