@@ -10,8 +10,10 @@ $bb mount -t proc proc /proc
 $bb mount -t sysfs sys /sys
 $bb mount -t devtmpfs dev /dev
 $bb mkdir -p /dev/shm
+$bb mount -t tmpfs shm /dev/shm
 $bb --install -s /bin 2>/dev/null
 export PATH=/bin HOME=/tmp TMPDIR=/tmp
+ip=/usr/bin/ip # not the shell's own
 
 failed=0
 say() { echo "rdma-vm: [$(cut -d' ' -f1 /proc/uptime) s] $*"; }
@@ -28,20 +30,122 @@ part() { # NAME COMMAND...: run it if it was asked for
 
 while read -r m; do insmod "/modules/$m.ko" || say "module $m does not load"; done </modules/order
 ulimit -l unlimited
-/usr/bin/ip link set lo up
-/usr/bin/ip link add v0 mtu 4500 type veth peer name v1
-/usr/bin/ip addr add 10.9.0.1/24 dev v0
-/usr/bin/ip addr add 10.9.1.1/24 dev v1
-/usr/bin/ip link set v0 up mtu 4500
-/usr/bin/ip link set v1 up mtu 4500
+$ip link set lo up
+$ip link add v0 mtu 4500 type veth peer name v1
+$ip addr add 10.9.0.1/24 dev v0
+$ip addr add 10.9.1.1/24 dev v1
+$ip link set v0 up mtu 4500
+$ip link set v1 up mtu 4500
 rdma link add rxe0 type rxe netdev v0
 rdma link add rxe1 type rxe netdev v1
+chmod 666 /dev/infiniband/* # for the test of limits, which do not hold for root
 say "$(uname -r), $(rdma link show | tr '\n' ' ')"
 export THUNDER_TEST_RDMA=rxe0 THUNDER_TEST_RDMA_SECOND=rxe1
 
-part verbs /t/verbs.test -test.run 'TestOpenUnknown|TestMissing|TestDevice' -test.v -test.timeout 60s
+# number KEY of the JSON object on standard input.
+number() { sed -n 's/.*"'"$1"'":\([-0-9.e+]*\).*/\1/p' | tail -n 1; }
 
-part fabric /t/rdma.test -test.run 'TestDevice' -test.v -test.timeout 300s
+# collectives RANKS FLAGS: every mode, checked element by element, over RDMA; once
+# with each of the flags, which are "-" for none.
+collectives() {
+	n=$1
+	shift
+	for mode in allreduce reducescatter allgather broadcast reduce gather scatter alltoall sendrecv barrier; do
+		for alloc in "$@"; do
+			[ "$alloc" != - ] || alloc=
+			/t/thunder bench $mode -n "$n" --fabric rdma $alloc --min 64 --max 256KiB --factor 64 --iters 2 --warmup 0 --json \
+				>/tmp/rows 2>/tmp/err || { say "$mode $alloc: $(tail -n 2 /tmp/err)"; return 1; }
+			if ! grep -q '"fabric":"rdma"' /tmp/rows || grep -v '"wrong":0[,}]' /tmp/rows; then
+				say "$mode $alloc: wrong, or not over RDMA"
+				return 1
+			fi
+		done
+	done
+	say "$n ranks: 10 modes, wrong 0"
+}
+
+# perftest TOOL ARGS...: the last line of a run against itself on rxe0.
+perftest() {
+	tool=$1
+	shift
+	"$tool" -d rxe0 -x 1 -F "$@" >/tmp/server 2>&1 &
+	server=$!
+	n=0
+	until netstat -ltn | grep -q :18515; do
+		n=$((n + 1))
+		[ $n -lt 100 ] || break
+		usleep 20000
+	done
+	"$tool" -d rxe0 -x 1 -F "$@" 127.0.0.1 >/tmp/client 2>&1
+	wait $server
+	grep -v '^[- ]*$' /tmp/client | grep '^ *[0-9]' | tail -n 1
+}
+
+# speed compares with the perftest tools on the same device, in turns, so that both
+# see the same machine. It is a ratio under emulation, not a speed.
+speed() {
+	size=65536
+	best_tool=0 best_ours=0
+	for round in 1 2; do
+		w=$(perftest ib_write_bw -s $size -n 300 | awk '{print $4 * 1.048576}')
+		s=$(perftest ib_send_bw -s $size -n 300 | awk '{print $4 * 1.048576}')
+		o=$(/t/thunder bench ping-pong -n 2 --fabric rdma --alloc --size $size --iters 150 --warmup 20 --json 2>/tmp/err | number gbps)
+		o=$(echo "${o:-0}" | awk '{print $1 * 1000}')
+		say "round $round, 64 KiB, MB/s: ib_write_bw $w, ib_send_bw $s, thunder ping-pong $o"
+		best_tool=$(echo "$w $s $best_tool" | awk '{m = $1; if ($2 > m) m = $2; if ($3 > m) m = $3; print m}')
+		best_ours=$(echo "$o $best_ours" | awk '{print ($1 > $2 ? $1 : $2)}')
+	done
+	say "ib_send_lat, 64 B, typical us: $(perftest ib_send_lat -s 64 -n 50 | awk '{print $5}')," \
+		"thunder ping-pong, one way: $(/t/thunder bench ping-pong -n 2 --fabric rdma --size 64 --iters 300 --json 2>/dev/null |
+			sed -n 's/.*"p50":\([0-9.]*\).*/\1/p' | awk '{print $1 / 2}')"
+	say "ratio $(echo "$best_ours $best_tool" | awk '{print $1 / $2}') of the faster tool; at least 0.8 is wanted"
+	echo "$best_ours $best_tool" | awk '{exit !($1 >= 0.8 * $2)}'
+}
+
+# bad input: each a sentence with the fix, and a status that is not 0.
+refused() { # WORDS COMMAND...
+	words=$1
+	shift
+	if "$@" >/tmp/out 2>&1 || ! grep -q "$words" /tmp/out; then
+		say "not refused with '$words': $(tail -n 3 /tmp/out)"
+		return 1
+	fi
+}
+badinput() {
+	bench="/t/thunder bench ping-pong -n 2 --size 64 --iters 1 --fabric"
+	THUNDER_RDMA_DEVICES=mlx9 refused 'mlx9 does not exist; there is rxe0' $bench rdma || return 1
+	THUNDER_RDMA_DEVICES=rxe0 THUNDER_RDMA_GID=99 refused 'no GID with index 99' $bench rdma || return 1
+	$ip addr del 10.9.1.1/24 dev v1
+	THUNDER_RDMA_DEVICES=rxe1 refused 'give its network interface an IPv4 address' $bench rdma || return 1
+	$ip addr add 10.9.1.1/24 dev v1
+	$ip link set v1 down
+	THUNDER_RDMA_DEVICES=rxe1 refused 'port 1 is down' $bench rdma || return 1
+	$ip link set v1 up
+	mv /etc/libibverbs.d /etc/hidden
+	refused 'no RDMA device' $bench rdma || return 1
+	mv /etc/hidden /etc/libibverbs.d
+	lib=$(find /usr/lib/ -name 'libibverbs.so.1*')
+	for f in $lib; do mv "$f" "$f.hidden"; done
+	refused 'no RDMA library libibverbs.so.1' $bench rdma || return 1
+	for f in $lib; do mv "$f.hidden" "$f"; done
+}
+# leftovers: after everything, the kernel holds nothing of ours.
+leftovers() {
+	rdma resource show
+	! rdma resource show qp | grep -v 'type GSI\|type SMI' | grep . &&
+		! rdma resource show cq | grep -v 'comm \[' | grep . &&
+		! rdma resource show mr | grep .
+}
+
+part verbs /t/verbs.test -test.run 'TestOpenUnknown|TestMissing|TestDevice|TestErrno|TestCalls' -test.v -test.timeout 60s
+# Two threads, so that callers poll before they park, as they would with two
+# processors.
+part fabric env GOMAXPROCS=2 /t/rdma.test -test.run TestDevice -test.skip /rails=2/NoAllocations -test.v -test.timeout 300s
+part collectives2 collectives 2 - --alloc
+part collectives4 collectives 4 --alloc
+part speed speed
+part input badinput
+part leftovers leftovers
 
 [ $failed = 0 ] && echo "rdma-vm: all passed"
 sync

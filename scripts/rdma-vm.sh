@@ -1,23 +1,28 @@
 #!/bin/sh
 # Proves the RDMA fabric on a real kernel device: boots Debian's kernel with
-# soft-RoCE (rdma_rxe) in a virtual machine under plain emulation and runs there
+# soft-RoCE (rdma_rxe) in virtual machines under plain emulation and runs there
 # what scripts/rdma-vm-guest.sh says.
 #
-#   scripts/rdma-vm.sh           everything; exit status 0 if all passed
-#   scripts/rdma-vm.sh PART...   only these parts (see rdma-vm-guest.sh)
+#   scripts/rdma-vm.sh           everything, in two machines side by side;
+#                                exit status 0 if all passed
+#   scripts/rdma-vm.sh PART...   only these parts (see rdma-vm-guest.sh), in one
 #
 # The image is made of distribution packages, fetched with apt-get, needs no root,
 # and is cached under the user's cache directory, keyed by the packages' versions
-# and by this file. Where the machine cannot run it (no qemu and no way to install
+# and by what is done with them here. Where the machine cannot run it (no qemu and no way to install
 # it, no apt-get), the script says so in one line and exits with status 0.
 #
-# RDMA_VM_LOG   keep the console's log in this file
+# The clock of the machines counts instructions (-icount), so what happens in them,
+# and what is measured there, does not depend on how busy the host is.
+#
+#   RDMA_VM_LOG       keep the consoles' logs in this directory
+#   RDMA_VM_TIMEOUT   seconds that a machine may run; 900
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 tree=$(dirname "$here")
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/thundercollective/rdma-vm
-limit=${RDMA_VM_TIMEOUT:-600}
+limit=${RDMA_VM_TIMEOUT:-900}
 
 packages="busybox-static ibverbs-providers ibverbs-utils perftest iproute2"
 # In the order in which they have to be loaded.
@@ -50,7 +55,7 @@ build() {
 	mkdir -p "$tmp/deb" "$tmp/all/usr/bin" "$tmp/all/usr/sbin" "$tmp/all/usr/lib" "$tmp/all/usr/lib64"
 	for d in bin sbin lib lib64; do ln -s usr/$d "$tmp/all/$d"; done
 	# shellcheck disable=SC2046
-	(cd "$tmp/deb" && apt-get -qq download $(cat "$tmp/packages"))
+	(cd "$tmp/deb" && apt-get -qq -o APT::Sandbox::User="$(id -un)" download $(cat "$tmp/packages"))
 	for deb in "$tmp"/deb/*.deb; do
 		dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink -C "$tmp/all"
 	done
@@ -88,6 +93,7 @@ build() {
 	cp "$img/usr/bin/busybox" "$tmp/done/busybox"
 	pack "$img" "$tmp/done/busybox" "$tmp/done/base.cpio"
 	mkdir -p "$cache"
+	find "$cache" -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} +
 	# Another run may have been quicker.
 	mv "$tmp/done" "$cache/$key" 2>/dev/null || [ -e "$cache/$key/base.cpio" ]
 }
@@ -109,7 +115,7 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 
 resolve >"$tmp/packages" && [ -s "$tmp/packages" ] || skip "apt-get does not know the packages (apt-get update, or no network)"
-key=$(cat "$tmp/packages" "$0" | sha256sum | cut -c 1-16)
+key=$({ cat "$tmp/packages"; sed -n '/^packages=/,/^programs=/p;/^build()/,/^}/p;/^pack()/p' "$0"; } | sha256sum | cut -c 1-16)
 [ -e "$cache/$key/base.cpio" ] || build || skip "the packages could not be fetched"
 
 say "building the programs under test"
@@ -118,21 +124,38 @@ cd "$tree"
 export CGO_ENABLED=0
 go test -c -o "$tmp/root/t/verbs.test" ./fabric/rdma/verbs
 go test -c -o "$tmp/root/t/rdma.test" ./fabric/rdma
-: go build -o "$tmp/root/t/thunder" ./cmd/thunder
+go build -o "$tmp/root/t/thunder" ./cmd/thunder
 cp "$here/rdma-vm-guest.sh" "$tmp/root/init"
 chmod 755 "$tmp/root/init"
-echo "$*" >"$tmp/root/t/parts"
-pack "$tmp/root" "$cache/$key/busybox" "$tmp/extra.cpio"
-cat "$cache/$key/base.cpio" "$tmp/extra.cpio" >"$tmp/initrd"
 
-log=${RDMA_VM_LOG:-$tmp/log}
-say "booting (plain emulation; about 20 s until the first test)"
-timeout "$limit" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 2048 -nodefaults -no-reboot \
-	-display none -serial stdio -kernel "$cache/$key/vmlinuz" -initrd "$tmp/initrd" \
-	-append "console=ttyS0 quiet panic=-1 mitigations=off" </dev/null |
-	tr -d '\r' | tee "$log" | sed -n 's/^.*rdma-vm: /rdma-vm: /p;/^--- FAIL/p;/^    .*_test\.go:/p;/^panic:/,$p'
-if ! grep -q '^rdma-vm: all passed$' "$log"; then
-	say "FAILED; the end of the console:"
-	tail -n 60 "$log" >&2
-	exit 1
+# boot NAME PART...: runs the parts in a machine of their own.
+boot() {
+	name=$1
+	shift
+	cp -r "$tmp/root" "$tmp/root-$name"
+	echo "$*" >"$tmp/root-$name/t/parts"
+	pack "$tmp/root-$name" "$cache/$key/busybox" "$tmp/extra-$name"
+	cat "$cache/$key/base.cpio" "$tmp/extra-$name" >"$tmp/initrd-$name"
+	timeout "$limit" qemu-system-x86_64 -accel tcg,thread=single -icount shift=1,sleep=off -cpu max -smp 1 -m 1024 \
+		-nodefaults -no-reboot -display none -serial stdio -kernel "$cache/$key/vmlinuz" -initrd "$tmp/initrd-$name" \
+		-append "console=ttyS0 quiet panic=-1 mitigations=off" </dev/null |
+		tr -d '\r' | tee "$logs/rdma-vm-$name.log" | sed -n 's/^.*rdma-vm: /rdma-vm: /p;/^ *--- FAIL/p;/^panic:/,$p'
+}
+
+logs=${RDMA_VM_LOG:-$tmp}
+rm -f "$logs"/rdma-vm-*.log
+say "booting (plain emulation; the times below are the machine's)"
+if [ $# -gt 0 ]; then
+	boot parts "$@"
+else
+	boot checks verbs fabric input leftovers &
+	boot jobs collectives2 collectives4 speed leftovers &
+	wait
 fi
+for log in "$logs"/rdma-vm-*.log; do
+	grep -q '^rdma-vm: all passed$' "$log" && continue
+	say "FAILED; the end of $(basename "$log"):"
+	tail -n 60 "$log" >&2
+	failed=1
+done
+exit "${failed:-0}"

@@ -9,8 +9,11 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"thundercollective/fabric"
 	"thundercollective/fabric/fabrictest"
@@ -22,9 +25,10 @@ import (
 // The tests of this file need a real device, such as soft-RoCE; scripts/rdma-vm.sh
 // boots a machine that has two.
 const (
-	deviceEnv = "THUNDER_TEST_RDMA"        // name of the device
-	secondEnv = "THUNDER_TEST_RDMA_SECOND" // of another one, for rails
-	victimEnv = "THUNDER_TEST_RDMA_VICTIM" // set in the process that will be killed
+	deviceEnv  = "THUNDER_TEST_RDMA"         // name of the device
+	secondEnv  = "THUNDER_TEST_RDMA_SECOND"  // of another one, for rails
+	victimEnv  = "THUNDER_TEST_RDMA_VICTIM"  // set in the process that will be killed
+	limitedEnv = "THUNDER_TEST_RDMA_LIMITED" // set in the one with little locked memory
 )
 
 func realDevices(t *testing.T) []string {
@@ -138,6 +142,31 @@ func TestDeviceBadInput(t *testing.T) {
 		if _, err = rdma.New(context.Background(), boots[0], tt.cfg); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("got %v, want %q", err, tt.want)
 		}
+	}
+}
+
+// TestDeviceLockedMemory runs into the limit on locked memory, which does not hold
+// for root, so it does so as somebody else.
+func TestDeviceLockedMemory(t *testing.T) {
+	devs := realDevices(t)
+	if os.Getenv(limitedEnv) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestDeviceLockedMemory$")
+		cmd.Env = append(os.Environ(), limitedEnv+"=1")
+		if os.Getuid() == 0 {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	const limit = 256 << 10
+	if err := unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
+		t.Fatal(err)
+	}
+	fs, _ := realRanks(t, 2, rdma.Config{Devices: everywhere(2, devs[:1])})
+	if _, err := fs[0].(*rdma.Fabric).Alloc(1 << 20); err == nil || !strings.Contains(err.Error(), "the limit on locked memory is 256 KiB; raise it (ulimit -l unlimited") {
+		t.Errorf("Alloc: got %v, want the limit and the fix", err)
 	}
 }
 
