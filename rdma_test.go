@@ -1,12 +1,16 @@
 package thunder
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
+	"thundercollective/fabric"
+	"thundercollective/fabric/rdma"
+	"thundercollective/fabric/tcp"
 	"thundercollective/rendezvous"
 )
 
@@ -73,6 +77,60 @@ func TestRDMAOptions(t *testing.T) {
 		if err := o.rdmaOptions(func(k string) string { return env[k] }); (err == nil) != tt.ok || tt.ok && !reflect.DeepEqual(o, tt.want) {
 			t.Errorf("%q, %q: got %+v, %v", tt.devices, tt.gid, o, err)
 		}
+	}
+}
+
+// TestAutoWithoutRDMA joins two ranks that are said to be on different machines, on
+// one that has no RDMA: they use TCP, and say so.
+func TestAutoWithoutRDMA(t *testing.T) {
+	if devs, _ := filepath.Glob("/sys/class/infiniband/*"); len(devs) > 0 {
+		t.Skipf("SKIPPED: this machine has RDMA devices: %v", devs)
+	}
+	roster := rendezvous.Roster{Peers: []rendezvous.Peer{{Host: "a"}, {Host: "b"}}}
+	lns := make([]*tcp.Listener, 2)
+	for r := range lns {
+		ln, err := tcp.Listen("127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lns[r], roster.Peers[r].Addrs = ln, ln.Addrs()
+	}
+	fs := make([]fabric.Fabric, 2)
+	for r, ln := range lns {
+		mine := roster
+		mine.Rank = r
+		f, err := openFabric(ln, &wiring{}, &mine, rendezvous.Config{}, Options{Fabric: "auto"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		fs[r] = f
+	}
+	if fs[0].Name() != "tcp" {
+		t.Errorf("the fabric is called %q", fs[0].Name())
+	}
+	ctx := context.Background()
+	got := make(chan error, 1)
+	go func() {
+		l, err := fs[1].Link(ctx, 0, 2)
+		if err == nil {
+			err = l.Recv(ctx, &fabric.Tag{}, make([]byte, 5))
+		}
+		got <- err
+	}()
+	l, err := fs[0].Link(ctx, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Send(ctx, &fabric.Tag{}, []byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-got; err != nil {
+		t.Fatal(err)
+	}
+	paths := fs[0].(*rdma.Fabric).Paths()
+	if len(paths) != 1 || paths[0].RDMA || paths[0].Reason == "" {
+		t.Errorf("paths are %v", paths)
 	}
 }
 

@@ -50,6 +50,7 @@ func (f *Fabric) establish(ctx context.Context, peer int, ch fabric.Channel) (fa
 		level = slog.LevelDebug // nothing is amiss
 	}
 	f.announce(peer, nil, why, level)
+	boot.Close() // it has served
 	return f.boot.Link(ctx, peer, ch)
 }
 
