@@ -67,7 +67,7 @@ func (l *Link) complete(wc *hca.WC, now time.Time) {
 		l.lose(fmt.Errorf("RDMA device %s: %v", ln.rail.dev.dev.Name(), wc.Status))
 	}
 	if wc.ID&idSend != 0 {
-		l.sent(ln)
+		l.sent(ln, wc.Status == hca.Success)
 		return
 	}
 	ln.posted--

@@ -135,12 +135,14 @@ func (l *Link) post(ln *lane, wr hca.SendWR, f flight) {
 	ln.flight.push(f)
 }
 
-// sent is the completion of the oldest request.
-func (l *Link) sent(ln *lane) {
+// sent is the completion of the oldest request. A message with one that failed is
+// never done; the link is lost.
+func (l *Link) sent(ln *lane, ok bool) {
 	f := ln.flight.pop()
 	ln.sq += f.entries
 	if f.op != nil {
 		f.op.reads--
+		f.op.failed = f.op.failed || !ok
 		l.toPeer.reading--
 		l.settle(f.op)
 	}

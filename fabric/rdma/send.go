@@ -37,6 +37,7 @@ type sendOp struct {
 	frag   int // and requests
 	asked  bool
 	handed bool // all of it
+	failed bool // one of its requests
 	reads  int  // requests with the device that read b
 	done   bool // b is the caller's again
 }
@@ -175,7 +176,7 @@ func (l *Link) tidy() int {
 
 // settle notes that a message needs its buffer no more, if that is so.
 func (l *Link) settle(op *sendOp) {
-	if !op.handed || op.reads > 0 {
+	if !op.handed || op.reads > 0 || op.failed {
 		return
 	}
 	t := &l.toPeer
