@@ -35,6 +35,9 @@ need srun slurm-client
 need munged munge
 need nsenter util-linux
 
+# The header that struct layouts are compared with.
+[ -e /usr/include/infiniband/verbs.h ] || missing="$missing libibverbs-dev"
+
 if [ -z "$missing" ]; then
 	echo "test dependencies: all present"
 	exit 0
