@@ -9,6 +9,7 @@ step() { printf '\n== %s (%s)\n' "$1" "$(date +%T)"; }
 
 step "test dependencies"
 scripts/install-test-deps.sh
+scripts/python-env.sh >/dev/null || [ $? -eq 3 ] # 3: it has said why there is none
 
 step "lint"
 scripts/lint.sh
