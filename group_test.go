@@ -1,6 +1,7 @@
 package thunder_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -161,6 +162,36 @@ func TestMessagesBothWays(t *testing.T) {
 					}
 				}
 				return nil
+			})
+		})
+	}
+}
+
+// TestClosedTooSoon has a rank close a group that the others still need: they hear
+// which one it was, and the rest of the job goes on.
+func TestClosedTooSoon(t *testing.T) {
+	for name, ranks := range fabrics {
+		t.Run(name, func(t *testing.T) {
+			checkGoroutines(t)
+			comms := ranks(t, 3, thunder.Options{})
+			each(t, 3, func(r int) error {
+				g, err := comms[r].Split(t.Context(), 0, 0)
+				if err != nil {
+					return err
+				}
+				if err := thunder.Barrier(t.Context(), g); err != nil {
+					return err
+				}
+				if r == 1 {
+					g.Close()
+				} else {
+					var lost *thunder.PeerLostError
+					err := thunder.AllReduce(t.Context(), g, []int32{1}, thunder.Sum)
+					if !errors.As(err, &lost) || lost.Rank != 1 || !lost.Left {
+						return fmt.Errorf("got %v, want that rank 1 left the group", err)
+					}
+				}
+				return thunder.Barrier(t.Context(), comms[r])
 			})
 		})
 	}

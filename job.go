@@ -53,6 +53,7 @@ type job struct {
 
 	mu     sync.Mutex
 	groups map[uint32]*Comm
+	past   departed         // groups that this rank has closed
 	early  map[uint32]error // failures of groups that do not exist here yet
 	losses map[int]error    // why ranks that died are lost
 	// The agreements on who is left of a group, by its number.
@@ -178,9 +179,11 @@ func (j *job) enlist(c *Comm) (failure, err error) {
 }
 
 func (j *job) forget(c *Comm) {
+	seq, _ := c.current.latest()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	delete(j.groups, c.id)
+	j.past.add(c.id, seq)
 }
 
 // all returns the groups at this moment.

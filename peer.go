@@ -136,6 +136,8 @@ func (j *job) hear(p *peer, n *notice) {
 			c.compare(p.rank, n.seq, &n.tagA)
 			seq, tag := c.current.latest()
 			j.tell(p, &notice{kind: noticeHere, group: n.group, seq: seq, tagA: tag})
+		} else if j.leftBefore(n.group, n.seq) {
+			j.tell(p, &notice{kind: noticeGone, group: n.group, rankA: uint32(j.rank), text: errGoodbye.Error(), text2: j.host(j.rank)})
 		}
 	case noticeHere:
 		if j.group(n.group) != nil {

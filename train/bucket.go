@@ -164,8 +164,16 @@ func (g *GradientBucket) Ready(i int) {
 // the program's again. It is an error if a gradient was not made ready. When ctx
 // ends first, the job fails as with any operation.
 func (g *GradientBucket) Wait(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, func() { g.comm.Abort(context.Cause(ctx).Error()) })
-	defer stop()
+	aborted := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(aborted)
+		g.comm.Abort(context.Cause(ctx).Error())
+	})
+	defer func() {
+		if !stop() { // the others have to hear of it before the caller can close the group
+			<-aborted
+		}
+	}()
 	start := time.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
