@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"thundercollective/fabric"
 )
@@ -12,7 +13,8 @@ import (
 // Fabric is one rank's fabric.Fabric over several rails to some of its peers.
 type Fabric struct {
 	cfg   Config
-	rails [][]*rail // by peer
+	rails [][]*rail              // by peer
+	only  []atomic.Pointer[rail] // by peer: the one rail to use, nil for all
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelCauseFunc
@@ -37,7 +39,7 @@ func New(cfg Config) (*Fabric, error) {
 		}
 		return nil, err
 	}
-	f := &Fabric{cfg: full, links: map[linkKey]*link{}, rails: make([][]*rail, len(cfg.Rails))}
+	f := &Fabric{cfg: full, links: map[linkKey]*link{}, rails: make([][]*rail, len(cfg.Rails)), only: make([]atomic.Pointer[rail], len(cfg.Rails))}
 	f.ctx, f.cancel = context.WithCancelCause(context.Background())
 	for peer := range full.Rails {
 		for i := range full.Rails[peer] {
@@ -67,7 +69,9 @@ func (f *Fabric) Rails() []State {
 			continue
 		}
 		for _, r := range rails {
-			list = append(list, r.state())
+			st := r.state()
+			st.Streams = f.cfg.Streams
+			list = append(list, st)
 		}
 	}
 	return list

@@ -43,7 +43,7 @@ type stream struct {
 
 // takes says whether the stream is free to carry another segment.
 func (s *stream) takes() bool {
-	return s.l.queue.len() > 0 && (s.bytes == 0 || s.bytes+s.l.queue.front().n <= s.pace.window())
+	return s.l.queue.len() > 0 && s.chosen() && (s.bytes == 0 || s.bytes+s.l.queue.front().n <= s.pace.window())
 }
 
 // write is the stream's writing goroutine.
