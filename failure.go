@@ -142,13 +142,6 @@ func (c *Comm) compare(peer int, seq uint64, theirs *fabric.Tag) {
 	if !ok || mine == *theirs {
 		return
 	}
-	// A rank that has yet to choose its algorithm does not disagree about it.
-	if a, b := callOf(&mine), callOf(theirs); a.algo == Auto || b.algo == Auto {
-		a.algo, b.algo = Auto, Auto
-		if a == b {
-			return
-		}
-	}
 	// A rank that has not chosen an algorithm yet does not disagree about it.
 	a, b := callOf(&mine), callOf(theirs)
 	if a.algo == Auto || b.algo == Auto {
