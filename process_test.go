@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 		os.Exit(reformRole())
 	case "chaos":
 		os.Exit(chaosRole())
+	case "attack":
+		os.Exit(attackRole())
 	default:
 		fmt.Fprintf(os.Stderr, "no role %q\n", role)
 		os.Exit(2)

@@ -4,23 +4,30 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 	"time"
 
 	"thundercollective/fabric"
 	"thundercollective/rendezvous/handshake"
 )
 
-// maxAtDoor is how many connections may be in the handshake at once; the oldest
-// gives way to a newcomer, so that silent strangers cannot keep peers out.
-const maxAtDoor = 256
-
 // maxPending bounds the links that a peer may open before this rank wants them.
 const maxPending = 4096
 
+// While strangers are turned away, a listener that has nobody waiting rests for
+// siegePause before it looks again. Those that come meanwhile wait in the system, and
+// are dealt with in one go: being called away from its work costs a job more than
+// the work that it is called away for.
+const (
+	siegePause = 20 * time.Millisecond
+	siegeLasts = time.Second           // after the last was turned away
+	waited     = 50 * time.Microsecond // in Accept, if nobody was there
+)
+
 // accept takes connections until the listener is closed.
 func (f *Fabric) accept(ln net.Listener) {
+	var now, siege time.Time // siege is when the last was turned away
 	for {
+		before := time.Now()
 		c, err := ln.Accept()
 		if err != nil {
 			if f.ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
@@ -28,26 +35,40 @@ func (f *Fabric) accept(ln net.Listener) {
 			}
 			// Out of descriptors or the like: let some go first.
 			f.cfg.Logger.Warn("accept failed", "addr", ln.Addr().String(), "err", err)
-			select {
-			case <-time.After(retryMost):
-			case <-f.ctx.Done():
-			}
+			f.rest(retryMost)
 			continue
 		}
-		f.wg.Go(func() { f.greet(c.(*net.TCPConn)) })
+		now = time.Now()
+		if g := f.door.enter(c.(*net.TCPConn), now); g != nil {
+			f.wg.Go(func() { f.greet(g) })
+		} else {
+			_ = c.(*net.TCPConn).SetLinger(0) // leaves nothing behind, and a rank tries again
+			c.Close()
+			siege = now
+		}
+		if now.Sub(siege) < siegeLasts && now.Sub(before) > waited {
+			f.door.log(f.cfg.Logger, now)
+			f.rest(siegePause)
+		}
+	}
+}
+
+// rest pauses, unless the fabric is closed.
+func (f *Fabric) rest(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-f.ctx.Done():
 	}
 }
 
 // greet lets a peer in and sends everybody else away.
-func (f *Fabric) greet(c *net.TCPConn) {
-	if !f.door.enter(c) {
-		c.Close()
-		return
-	}
-	c.SetDeadline(time.Now().Add(f.cfg.HandshakeTimeout))
+func (f *Fabric) greet(g *guest) {
+	c := g.conn
+	c.SetDeadline(g.since.Add(f.cfg.HandshakeTimeout))
 	var p *pending
 	var onward *net.TCPConn
 	h, err := handshake.Accept(c, f.cfg.Token, func(h handshake.Hello) (err error) {
+		f.door.proved(g)
 		if h.Purpose == handshake.PurposeRelay {
 			onward, err = f.openRelay(h)
 			return err
@@ -55,29 +76,29 @@ func (f *Fabric) greet(c *net.TCPConn) {
 		p, err = f.admit(h)
 		return err
 	})
-	f.door.leave(c)
 	if err != nil && onward != nil {
 		f.relays.drop(onward)
 	}
 	if err == nil {
-		c.SetDeadline(time.Time{})
-		switch h.Purpose {
-		case handshake.PurposeRelay:
-			f.relays.join(c, onward)
-			return
-		case handshake.PurposeRail:
-			f.cfg.OnRail(c, h)
-			return
-		}
-		if p.add(c, int(h.Stream), int(h.Streams), f.builder(p.key)) {
-			return
-		}
+		c.SetDeadline(time.Time{}) // the link, once whole, has deadlines of its own
+		c.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true})
+	}
+	if err == nil && h.Purpose == handshake.PurposeLink && !p.add(c, int(h.Stream), int(h.Streams), f.builder(p.key)) {
 		err = errors.New("the link is complete already")
 	}
-	c.Close()
-	if f.ctx.Err() == nil {
-		f.door.note(c.RemoteAddr().String(), err)
-		f.cfg.Logger.Warn("connection refused", "from", c.RemoteAddr().String(), "err", err)
+	f.door.leave(g, err)
+	if err != nil {
+		c.Close()
+		if f.ctx.Err() == nil {
+			f.door.log(f.cfg.Logger, time.Now())
+		}
+		return
+	}
+	switch h.Purpose {
+	case handshake.PurposeRelay:
+		f.relays.join(c, onward)
+	case handshake.PurposeRail:
+		f.cfg.OnRail(c, h)
 	}
 }
 
@@ -136,75 +157,4 @@ func (f *Fabric) pendingFor(k linkKey) (*pending, bool, error) {
 		return nil, false, fmt.Errorf("%d links are open", n)
 	}
 	return f.pending(k)
-}
-
-// door keeps the connections that are in the handshake.
-type door struct {
-	mu     sync.Mutex
-	conns  []*net.TCPConn // oldest first
-	closed bool
-	failed int    // connections sent away
-	auth   bool   // last is about a token that differs
-	last   string // the last of them, and why
-}
-
-// enter is false once the fabric is closing.
-func (d *door) enter(c *net.TCPConn) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return false
-	}
-	if len(d.conns) >= maxAtDoor {
-		d.conns[0].Close() // its handshake fails and leaves
-		d.conns = d.conns[1:]
-	}
-	d.conns = append(d.conns, c)
-	return true
-}
-
-func (d *door) leave(c *net.TCPConn) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for i, have := range d.conns {
-		if have == c {
-			d.conns = append(d.conns[:i], d.conns[i+1:]...)
-			return
-		}
-	}
-}
-
-// note remembers a failure for the error of whoever waits in vain. That a token
-// differs is worth more than the broken connections that come with it.
-func (d *door) note(from string, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.failed++
-	var auth *handshake.AuthError
-	if isAuth := errors.As(err, &auth); isAuth {
-		d.auth = true
-	} else if d.auth {
-		return
-	}
-	d.last = fmt.Sprintf("from %s: %v", from, err)
-}
-
-// troubles describes the refused connections, if there were any.
-func (d *door) troubles() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.failed == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%d refused, the last %s)", d.failed, d.last)
-}
-
-// shut ends all handshakes.
-func (d *door) shut() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.closed = true
-	for _, c := range d.conns {
-		c.Close()
-	}
 }

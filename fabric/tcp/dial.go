@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"thundercollective/fabric"
@@ -15,6 +17,9 @@ import (
 const (
 	retryFirst = 5 * time.Millisecond
 	retryMost  = 250 * time.Millisecond
+	// retryDoor is for a peer that is there but too busy with others, perhaps
+	// strangers, to listen.
+	retryDoor = 20 * time.Millisecond
 )
 
 // dial opens all streams of a link, side by side, and retries what may yet
@@ -66,6 +71,9 @@ func (f *Fabric) dialStream(ctx context.Context, k linkKey, paths []Path, stream
 		}
 		if (try+1)%len(paths) != 0 {
 			continue
+		}
+		if turnedAway(err) {
+			wait = min(wait, retryDoor)
 		}
 		select {
 		case <-time.After(wait):
@@ -121,6 +129,12 @@ func (f *Fabric) dialOnce(ctx context.Context, path *Path, hello handshake.Hello
 		return nil, err
 	}
 	return c, nil
+}
+
+// turnedAway says of an error of dialling that the peer, or what is in its place, took
+// the connection and hung up.
+func turnedAway(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF)
 }
 
 // Final says of an error of dialling that another try would end the same way.

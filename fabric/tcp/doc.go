@@ -19,6 +19,10 @@
 //
 // What strangers can do at the listening port is limited: a bounded number of
 // connections may be in the handshake at once, each for a bounded time, with
-// messages of fixed size. Lengths in frames are compared with what the receiver
-// expects and never used to allocate.
+// messages of fixed size. A source whose connections fail is slowed down: beyond a few
+// hundred failures a second it is turned away unheard, in batches, before anything is
+// allocated for it, and the log has one line every few seconds for all of them. A rank
+// that shares its address with strangers may be turned away too; it tries again until
+// it is heard. Lengths in frames are compared with what the receiver expects and never
+// used to allocate.
 package tcp

@@ -160,7 +160,7 @@ func TestStrangers(t *testing.T) {
 	for i := range 300 { // more than may stand at the door
 		c, err := net.Dial("tcp", peers[0][0])
 		if err != nil {
-			t.Fatal(err)
+			continue // turned away at once: there were too many before it
 		}
 		conns = append(conns, c)
 		switch i % 3 {

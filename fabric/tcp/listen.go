@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -20,8 +21,10 @@ func Listen(addrs ...string) (*Listener, error) {
 		return nil, errors.New("tcp: no address to listen on")
 	}
 	l := &Listener{}
+	// What a connection needs to be watched is set when it has proved itself.
+	lc := net.ListenConfig{KeepAlive: -1}
 	for _, addr := range addrs {
-		ln, err := net.Listen("tcp", addr)
+		ln, err := lc.Listen(context.Background(), "tcp", addr)
 		if err != nil {
 			l.Close()
 			return nil, listenError(addr, err)
