@@ -1,12 +1,6 @@
 package bench
 
-import (
-	"fmt"
-	"math"
-	"strconv"
-
-	"thundercollective/plot"
-)
+import "thundercollective/plot"
 
 // A Line is the rows of one run over a range of sizes, drawn as one line.
 type Line struct {
@@ -31,55 +25,4 @@ func Chart(title, subtitle string, lines ...Line) *plot.Chart {
 		time.Series, rate.Series = append(time.Series, t), append(rate.Series, r)
 	}
 	return &plot.Chart{Title: title, Subtitle: subtitle, Panels: []plot.Panel{time, rate}}
-}
-
-// Heat draws the rows of a matrix run.
-func Heat(title, subtitle string, rows []Row) *plot.HeatMap {
-	h := &plot.HeatMap{Title: title, Subtitle: subtitle}
-	for _, g := range grids(rows) {
-		ranks := make([]string, len(g.cells))
-		for i := range ranks {
-			ranks[i] = strconv.Itoa(i)
-		}
-		h.Tables = append(h.Tables, plot.HeatTable{
-			Title: g.title, Row: "from", Col: "to", Names: ranks, Cells: g.cells,
-			Format: func(v float64) string { return fmt.Sprintf("%.3g", v) },
-		})
-	}
-	return h
-}
-
-// A grid is one measurement of every ordered pair of ranks: cells[from][to], NaN
-// where there is none.
-type grid struct {
-	title string
-	cells [][]float64
-}
-
-// grids sorts the rows of a matrix run into one grid a measurement.
-func grids(rows []Row) []grid {
-	n := 0
-	for _, r := range rows {
-		n = max(n, r.WorldSize)
-	}
-	blank := func(title string) grid {
-		g := grid{title, make([][]float64, n)}
-		for i := range g.cells {
-			g.cells[i] = make([]float64, n)
-			for j := range g.cells[i] {
-				g.cells[i][j] = math.NaN()
-			}
-		}
-		return g
-	}
-	out := []grid{blank("round trip p50 (us)"), blank("round trip p99 (us)"), blank("bandwidth (GB/s)")}
-	for _, r := range rows {
-		if r.From == nil || r.To == nil {
-			continue
-		}
-		for i, v := range []float64{r.Lat.P50, r.Lat.P99, r.AlgBW} {
-			out[i].cells[*r.From][*r.To] = v
-		}
-	}
-	return out
 }

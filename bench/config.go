@@ -169,7 +169,8 @@ func (c Config) shapes(ranks int) []shape {
 	return list
 }
 
-// Rows is how many rows a run of that many ranks emits.
+// Rows is how many rows a run of that many ranks emits, not counting those that
+// Matrix has for single rails.
 func (c Config) Rows(ranks int) int {
 	c.fill()
 	if c.Mode == Matrix {

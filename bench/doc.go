@@ -45,5 +45,7 @@
 // one direction: 2 · size over the round trip. SendRecv passes a message around the
 // ring of ranks. Matrix takes one ordered pair after the other: Lat is the round
 // trip of 8 bytes, AlgBW the one-way rate of a train of messages of Config.Max
-// bytes.
+// bytes, BothBW the rate of both directions together when both are used at once.
+// A pair that is joined by several rails has a row for all of them together, and one
+// for each rail alone (Row.Rail).
 package bench

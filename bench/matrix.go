@@ -2,17 +2,31 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	thunder "thundercollective"
 )
 
-// What Matrix does for each pair when iterations are left open.
+// What Matrix does for each pair, and each rail, when iterations are left open: so
+// many round trips, and as long a train of messages each way.
 const (
 	matrixPings  = 200
 	matrixBudget = 50 * time.Millisecond
 )
+
+// A MatrixRail says which of the rails between two ranks a row is about.
+type MatrixRail struct {
+	Index  int    `json:"index"` // the same at both ends
+	Near   string `json:"near"`  // address of the sender
+	Far    string `json:"far"`
+	Device string `json:"device,omitempty"` // interface of the sender
+	// Down says that the rail was lost before or while it was measured; then there
+	// are no figures.
+	Down bool `json:"down,omitempty"`
+}
 
 // runMatrix measures the ordered pairs one after the other, so that they do not
 // get in each other's way. The others wait for the broadcast of the result.
@@ -22,154 +36,79 @@ func runMatrix(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Ro
 			if from == to {
 				continue
 			}
-			row, err := measurePair(ctx, comm, cfg, from, to)
+			rows, err := measurePair(ctx, comm, cfg, from, to)
 			if err != nil {
 				return fmt.Errorf("%s from rank %d to rank %d: %w", cfg.Mode, from, to, err)
 			}
-			emit(row)
+			for _, row := range rows {
+				emit(row)
+			}
 		}
 	}
 	return nil
 }
 
-// A pairResult is what the sending rank of a pair learns and tells everybody.
-type pairResult struct {
-	pings   []float64 // seconds
-	seconds float64   // of all transfers
-	iters   int
-	wrong   int64
-}
-
-func measurePair(ctx context.Context, comm *thunder.Comm, cfg Config, from, to int) (Row, error) {
-	size := cfg.DType.Size()
-	s := shape{count: int((cfg.Max + int64(size) - 1) / int64(size))}
-	s.bytes = int64(s.count * size)
-	pings := cfg.Iters
-	if pings == 0 {
-		pings = matrixPings
-	}
-	res := pairResult{pings: make([]float64, pings)}
+// measurePair returns the row of a pair and, where it is joined by several rails,
+// one for each of them.
+func measurePair(ctx context.Context, comm *thunder.Comm, cfg Config, from, to int) ([]Row, error) {
+	var rows []Row
 	var err error
 	switch comm.Rank() {
 	case from:
-		err = res.lead(ctx, comm, cfg, s, to)
+		rows, err = newDuet(comm, cfg, to).lead(ctx)
 	case to:
-		err = follow(ctx, comm, cfg, s, from, pings)
+		err = newDuet(comm, cfg, from).follow(ctx)
 	}
 	if err != nil {
-		return Row{}, err
+		return nil, err
 	}
-	tail := []float64{res.seconds, float64(res.iters), float64(res.wrong)}
-	all := append(res.pings, tail...)
-	if err := thunder.Broadcast(ctx, comm, all, from); err != nil {
-		return Row{}, err
-	}
-	row := cfg.newRow(comm, s)
-	row.From, row.To = &from, &to
-	row.Lat = latency(all[:pings])
-	row.ElapsedSecs, row.Iters = round(all[pings]), int(all[pings+1])
-	if row.ElapsedSecs > 0 {
-		row.AlgBW = round(float64(s.bytes) * float64(row.Iters) / row.ElapsedSecs / 1e9)
-		row.BusBW, row.GBps = row.AlgBW, row.AlgBW
-	}
-	if !cfg.NoCheck {
-		wrong := int64(all[pings+2])
-		row.Wrong = &wrong
-	}
-	return row, nil
+	return shareRows(ctx, comm, rows, from)
 }
 
-// lead is the sender's part: round trips of one element, then a train of large
-// messages whose arrival the receiver confirms.
-func (res *pairResult) lead(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, to int) error {
-	ping := []int64{0}
-	for i := range res.pings {
-		start := time.Now()
-		if err := thunder.Send(ctx, comm, ping, to); err != nil {
-			return err
-		}
-		if err := thunder.Recv(ctx, comm, ping, to); err != nil {
-			return err
-		}
-		res.pings[i] = time.Since(start).Seconds()
+// shareRows hands the rows of one rank to all.
+func shareRows(ctx context.Context, comm *thunder.Comm, rows []Row, from int) ([]Row, error) {
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return nil, err
 	}
-	buf := make([]byte, s.bytes)
-	cfg.movedBy(comm.Rank()).fill(buf, 0)
-	// The first train is a single message and warms the path up.
-	for _, train := range []bool{false, true} {
-		res.iters = 1
-		if train {
-			res.iters = cfg.Iters
-			if res.iters == 0 {
-				fit := matrixBudget.Seconds() / max(res.seconds, 1e-9)
-				res.iters = int(min(max(fit, minIters), maxIters))
-			}
-		}
-		// The receiver answers when its buffer is ready.
-		ready := []int64{int64(res.iters)}
-		if err := thunder.Send(ctx, comm, ready, to); err != nil {
-			return err
-		}
-		if err := thunder.Recv(ctx, comm, ready, to); err != nil {
-			return err
-		}
-		start := time.Now()
-		for range res.iters {
-			if err := comm.Do(ctx, &thunder.Request{Kind: thunder.KindSend, DType: cfg.DType, Root: to, Send: buf}); err != nil {
-				return err
-			}
-		}
-		wrong := []int64{0}
-		if err := thunder.Recv(ctx, comm, wrong, to); err != nil {
-			return err
-		}
-		res.seconds = time.Since(start).Seconds()
-		if err := thunder.Recv(ctx, comm, wrong, to); err != nil {
-			return err
-		}
-		res.wrong += wrong[0]
+	size := []int64{int64(len(text))}
+	if err := thunder.Broadcast(ctx, comm, size, from); err != nil {
+		return nil, err
 	}
-	return nil
+	if comm.Rank() != from {
+		text = make([]byte, size[0])
+	}
+	if err := thunder.Broadcast(ctx, comm, text, from); err != nil {
+		return nil, err
+	}
+	var shared []Row
+	if err := json.Unmarshal(text, &shared); err != nil {
+		return nil, fmt.Errorf("the results of rank %d: %w", from, err)
+	}
+	for i := range shared {
+		shared[i].Rank = comm.Rank()
+	}
+	return shared, nil
 }
 
-// follow is the receiver's part.
-func follow(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, from, pings int) error {
-	ping := []int64{0}
-	for range pings {
-		if err := thunder.Recv(ctx, comm, ping, from); err != nil {
-			return err
+// streamsTo is how many streams carry messages to a rank with which there have been
+// some: those of all rails, or of the one given, where there are several; else those
+// of the fabric.
+func (c Config) streamsTo(comm *thunder.Comm, rank, rail int) int {
+	rails := comm.RailsTo(rank)
+	switch {
+	case rail >= 0:
+		return rails[rail].Streams
+	case len(rails) > 0:
+		n := 0
+		for _, r := range rails {
+			n += r.Streams
 		}
-		if err := thunder.Send(ctx, comm, ping, from); err != nil {
-			return err
-		}
+		return n
 	}
-	buf := make([]byte, s.bytes)
-	pattern := cfg.movedBy(from)
-	for range 2 {
-		iters := []int64{0}
-		if err := thunder.Recv(ctx, comm, iters, from); err != nil {
-			return err
-		}
-		poison(buf)
-		if err := thunder.Send(ctx, comm, iters, from); err != nil {
-			return err
-		}
-		for range iters[0] {
-			if err := comm.Do(ctx, &thunder.Request{Kind: thunder.KindRecv, DType: cfg.DType, Root: from, Recv: buf}); err != nil {
-				return err
-			}
-		}
-		// Confirm first, look at what came afterwards: the sender's clock runs.
-		wrong := []int64{0}
-		if err := thunder.Send(ctx, comm, wrong, from); err != nil {
-			return err
-		}
-		if !cfg.NoCheck {
-			wrong[0] = pattern.wrong(buf, 0)
-		}
-		if err := thunder.Send(ctx, comm, wrong, from); err != nil {
-			return err
-		}
+	shared := strings.Contains(comm.Fabric(), "shm") && comm.Host(rank) == comm.Host(comm.Rank())
+	if shared || !strings.Contains(comm.Fabric(), "tcp") {
+		return 1
 	}
-	return nil
+	return c.Streams
 }

@@ -82,7 +82,7 @@ func (m Mode) About() string {
 	case Barrier:
 		return "all ranks wait for each other"
 	case Matrix:
-		return "round-trip time and one-way bandwidth of every ordered pair of ranks"
+		return "round-trip time and bandwidth of every ordered pair of ranks, and of each rail"
 	default:
 		return ""
 	}

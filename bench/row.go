@@ -50,9 +50,14 @@ type Row struct {
 	Predicted *float64          `json:"predicted_us,omitempty"`
 	Model     *collective.Model `json:"model,omitempty"`
 
-	// From and To are the ranks of the pair in matrix rows, nil in others.
-	From *int `json:"from,omitempty"`
-	To   *int `json:"to,omitempty"`
+	// From and To are the ranks of the pair in matrix rows, nil in others. Lat is
+	// then of round trips, AlgBW of From to To alone, and BothBW what both
+	// directions carry together when both are used at once, in GB/s.
+	From   *int     `json:"from,omitempty"`
+	To     *int     `json:"to,omitempty"`
+	BothBW *float64 `json:"both_gbs,omitempty"`
+	// Rail is the one rail of the pair that was used; nil if all were.
+	Rail *MatrixRail `json:"rail,omitempty"`
 }
 
 // Latency is the distribution of the time of one iteration, in microseconds.
@@ -105,6 +110,30 @@ func (r *Row) setTimes(seconds []float64) {
 	}
 	r.BusBW = round(r.AlgBW * r.Mode.busFactor(r.WorldSize))
 	r.AlgBW = round(r.AlgBW)
+}
+
+// setTrain fills in what follows from the time of a train of messages, one way or
+// both ways at once.
+func (r *Row) setTrain(both bool, seconds float64, iters int) {
+	perSecond := 0.0
+	if seconds > 0 {
+		perSecond = float64(r.SizeBytes) * float64(iters) / seconds / 1e9
+	}
+	if both {
+		sum := round(2 * perSecond)
+		r.BothBW = &sum
+		return
+	}
+	r.ElapsedSecs, r.Iters = round(seconds), iters
+	r.AlgBW = round(perSecond)
+	r.BusBW, r.GBps = r.AlgBW, r.AlgBW
+}
+
+// forget drops the figures of a rail that was lost while it was measured: others
+// may have carried part of it.
+func (r *Row) forget() {
+	r.ElapsedSecs, r.Iters, r.GBps, r.AlgBW, r.BusBW, r.BothBW, r.Lat = 0, 0, 0, 0, 0, nil, Latency{}
+	r.Rail.Down = true
 }
 
 // latency sums up the seconds that iterations took.

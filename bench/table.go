@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 )
@@ -55,36 +54,6 @@ func (t *Table) Row(r Row) error {
 	return t.write(line)
 }
 
-// Matrix writes the rows of a matrix run as one square table a measurement, rows
-// sending and columns receiving.
-func (t *Table) Matrix(about []string, rows []Row) error {
-	var b strings.Builder
-	b.WriteString(t.about(about))
-	for _, g := range grids(rows) {
-		b.WriteString(t.Ink.Bold("# "+g.title) + "\n" + t.Ink.Dim("# from \\ to"))
-		for j := range g.cells {
-			b.WriteString(t.Ink.Dim(fmt.Sprintf(" %9d", j)))
-		}
-		b.WriteByte('\n')
-		for i, row := range g.cells {
-			b.WriteString(t.Ink.Dim(fmt.Sprintf("%11d", i)))
-			for _, v := range row {
-				cell := "-"
-				if !math.IsNaN(v) {
-					cell = strconv.FormatFloat(v, 'f', 2, 64)
-				}
-				fmt.Fprintf(&b, " %9s", cell)
-			}
-			b.WriteByte('\n')
-		}
-		b.WriteString(t.Ink.Dim("#") + "\n")
-	}
-	for _, r := range rows {
-		t.count(r)
-	}
-	return t.write(b.String())
-}
-
 // about returns the lines about the run, each behind a #.
 func (t *Table) about(lines []string) string {
 	var b strings.Builder
@@ -96,12 +65,15 @@ func (t *Table) about(lines []string) string {
 
 // count takes the row into the summary.
 func (t *Table) count(r Row) {
-	t.rows++
-	t.bus += r.BusBW
-	if r.Wrong == nil {
-		t.blind = true
-	} else {
+	if r.Rail == nil {
+		t.rows++
+		t.bus += r.BusBW
+	}
+	switch {
+	case r.Wrong != nil:
 		t.wrong += *r.Wrong
+	case r.Rail == nil || !r.Rail.Down:
+		t.blind = true
 	}
 }
 

@@ -90,36 +90,6 @@ func TestTableColumnsLineUp(t *testing.T) {
 	}
 }
 
-func TestMatrixTable(t *testing.T) {
-	var rows []Row
-	for from := range 3 {
-		for to := range 3 {
-			if from != to {
-				var wrong int64
-				v := float64(10*from + to)
-				rows = append(rows, Row{Mode: Matrix, WorldSize: 3, From: &from, To: &to, Wrong: &wrong,
-					Lat: Latency{P50: v, P99: 2 * v}, AlgBW: v / 10, BusBW: v / 10})
-			}
-		}
-	}
-	var b bytes.Buffer
-	table := &Table{W: &b}
-	if err := table.Matrix([]string{"thunder bench matrix"}, rows); err != nil {
-		t.Fatal(err)
-	}
-	if err := table.Footer(); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "matrix.txt", b.Bytes())
-	var svg bytes.Buffer
-	if err := Heat("matrix", "", rows).WriteSVG(&svg); err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(svg.String(), `class="cell"`); n != 3*9 {
-		t.Errorf("%d cells drawn, want 27", n)
-	}
-}
-
 func TestChart(t *testing.T) {
 	var svg bytes.Buffer
 	if err := Chart("title", "sub", Line{"tcp", sampleRows()}, Line{"mem", sampleRows()}).WriteSVG(&svg); err != nil {

@@ -101,7 +101,7 @@ func (c Config) Memory(ranks int) int64 {
 	var total int64
 	if c.Mode == Matrix {
 		if ranks > 1 {
-			total = 2 * c.Max // one pair at a time
+			total = 4 * c.Max // one pair at a time, both ways
 		}
 		return total
 	}

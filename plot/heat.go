@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 )
 
-// A HeatMap is one or more square tables side by side, each with cells coloured
-// by value.
+// A HeatMap is one or more square tables, two beside each other, each with cells
+// coloured by value from zero to the greatest, and a scale below it.
 type HeatMap struct {
 	Title    string
 	Subtitle string
+	Note     string // how to read it
 	Tables   []HeatTable
 }
 
@@ -21,82 +23,217 @@ type HeatTable struct {
 	Row, Col string   // what rows and columns are, such as "from" and "to"
 	Names    []string // of the rows and of the columns
 	Cells    [][]float64
-	Format   func(float64) string // of a cell's value; nil for a plain number
+	// Parts, unless nil, are values that belong to a cell, such as those of the
+	// rails of a pair, drawn below it: Parts[i][j] those of row i, column j. A NaN
+	// is a part that does not work.
+	Parts  [][][]float64
+	Hue    int                  // of its colours: tables that are alike have the same
+	Format func(float64) string // of a cell's value; nil for a plain number
 }
 
 // The layout, in pixels.
 const (
-	cellWidth   = 62.0
-	cellHeight  = 38.0
+	cellWidth   = 56.0
+	cellHeight  = 34.0
+	partHeight  = 19.0
 	heatLeft    = 70.0
-	heatTop     = 142.0
+	heatHead    = 62.0 // of a table, above its cells
+	heatFoot    = 58.0 // and below, with the scale
 	heatPadding = 30.0
+	heatAcross  = 2 // tables beside each other
+	scaleSteps  = 6
+	scaleStep   = 22.0
+	// About the width of a character of the subtitle and the note.
+	charWidth = 6.5
 )
 
 // WriteSVG draws the tables.
 func (h *HeatMap) WriteSVG(w io.Writer) error {
-	width, height := 24.0, 0.0
-	for _, t := range h.Tables {
-		if len(t.Cells) != len(t.Names) {
-			return fmt.Errorf("plot %q: table %q has %d rows for %d names", h.Title, t.Title, len(t.Cells), len(t.Names))
-		}
-		for i, row := range t.Cells {
-			if len(row) != len(t.Names) {
-				return fmt.Errorf("plot %q: table %q has %d cells in row %d, not %d", h.Title, t.Title, len(row), i, len(t.Names))
-			}
-		}
-		width += t.width()
-		height = max(height, cellHeight*float64(len(t.Names)))
-	}
-	out := newCanvas(w, max(width, 480), heatTop+height+heatPadding, h.Title)
-	out.text("title", "start", 24, 36, h.Title)
-	out.text("sub", "start", 24, 58, h.Subtitle)
-	left := 0.0
+	var across, down []float64 // sizes of columns and rows of tables
 	for i, t := range h.Tables {
-		t.draw(out, left+heatLeft, heatTop, i)
-		left += t.width()
+		if err := t.check(); err != nil {
+			return fmt.Errorf("plot %q: %w", h.Title, err)
+		}
+		if i < heatAcross {
+			across = append(across, 0)
+		}
+		if i%heatAcross == 0 {
+			down = append(down, 0)
+		}
+		across[i%heatAcross] = max(across[i%heatAcross], t.width())
+		down[i/heatAcross] = max(down[i/heatAcross], t.height())
+	}
+	width := 24.0
+	for _, x := range across {
+		width += x
+	}
+	width = max(width, 560)
+	sub, note := wrap(h.Subtitle, width-48), wrap(h.Note, width-48)
+	top := 54.0 + 18*float64(len(sub)+len(note))
+	height := top + heatPadding/2
+	for _, y := range down {
+		height += y
+	}
+	out := newCanvas(w, width, height, h.Title)
+	out.text("title", "start", 24, 36, h.Title)
+	for i, line := range append(sub, note...) {
+		out.text("sub", "start", 24, 58+18*float64(i), line)
+	}
+	x, y := 0.0, top
+	for i, t := range h.Tables {
+		t.draw(out, x+heatLeft, y+heatHead)
+		x += across[i%heatAcross]
+		if i%heatAcross == heatAcross-1 {
+			x, y = 0, y+down[i/heatAcross]
+		}
 	}
 	return out.close()
 }
 
-func (t HeatTable) width() float64 {
-	// A title needs its room even above a narrow table.
-	return heatLeft + max(cellWidth*float64(len(t.Names)), 150) + heatPadding
+// wrap breaks a text into lines of a width.
+func wrap(text string, width float64) []string {
+	var lines []string
+	used := 0.0
+	for word := range strings.FieldsSeq(text) {
+		w := charWidth * float64(len([]rune(word))+1)
+		if len(lines) == 0 || used+w > width {
+			lines, used = append(lines, word), w
+			continue
+		}
+		lines[len(lines)-1] += " " + word
+		used += w
+	}
+	return lines
 }
 
-func (t HeatTable) draw(out *canvas, left, top float64, colour int) {
-	lo, hi := math.Inf(1), math.Inf(-1)
-	for _, row := range t.Cells {
-		for _, v := range row {
-			if !math.IsNaN(v) {
-				lo, hi = min(lo, v), max(hi, v)
+func (t *HeatTable) check() error {
+	n := len(t.Names)
+	if len(t.Cells) != n || t.Parts != nil && len(t.Parts) != n {
+		return fmt.Errorf("table %q has %d rows, and parts for %d, for %d names", t.Title, len(t.Cells), len(t.Parts), n)
+	}
+	for i, row := range t.Cells {
+		if len(row) != n || t.Parts != nil && len(t.Parts[i]) != n {
+			return fmt.Errorf("table %q does not have %d cells in row %d", t.Title, n, i)
+		}
+	}
+	return nil
+}
+
+func (t *HeatTable) width() float64 {
+	// A title and a scale need their room even at a narrow table.
+	return heatLeft + max(cellWidth*float64(len(t.Names)), scaleSteps*scaleStep+90) + heatPadding
+}
+
+func (t *HeatTable) height() float64 {
+	return heatHead + t.rowHeight()*float64(len(t.Names)) + heatFoot
+}
+
+// rowHeight has room for the most parts that a cell has.
+func (t *HeatTable) rowHeight() float64 {
+	most := 0
+	for _, row := range t.Parts {
+		for _, parts := range row {
+			most = max(most, len(parts))
+		}
+	}
+	if most == 0 {
+		return cellHeight
+	}
+	return cellHeight + partHeight*float64(most) + 6 // apart from the next row
+}
+
+// greatest is the value that has the full colour.
+func (t *HeatTable) greatest() float64 {
+	hi := 0.0
+	note := func(v float64) {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			hi = max(hi, v)
+		}
+	}
+	for i, row := range t.Cells {
+		for j, v := range row {
+			note(v)
+			for _, p := range t.parts(i, j) {
+				note(p)
 			}
 		}
 	}
-	format := Axis{Format: t.Format}.format
-	out.text("head", "start", left, top-46, t.Title)
-	out.text("tick", "start", left, top-24, t.Col+" →")
+	return hi
+}
+
+func (t *HeatTable) parts(i, j int) []float64 {
+	if t.Parts == nil {
+		return nil
+	}
+	return t.Parts[i][j]
+}
+
+func (t *HeatTable) draw(out *canvas, left, top float64) {
+	hi, format, hue := t.greatest(), Axis{Format: t.Format}.format, t.Hue%maxHeats
+	rowHeight := t.rowHeight()
+	out.text("head", "start", left, top-42, t.Title)
+	out.text("tick", "start", left, top-22, t.Col+" →")
 	out.text("tick", "end", left-10, top-8, t.Row+" ↓")
 	for i, name := range t.Names {
+		y := top + rowHeight*float64(i)
 		out.text("tick", "middle", left+cellWidth*(float64(i)+0.5), top-8, name)
-		out.text("tick", "end", left-10, top+cellHeight*(float64(i)+0.5)+4, name)
+		out.text("tick", "end", left-10, y+cellHeight/2+4, name)
 		for j, v := range t.Cells[i] {
-			x, y := left+cellWidth*float64(j), top+cellHeight*float64(i)
-			if math.IsNaN(v) {
-				out.put(`<rect class="cell" fill="var(--grid)" x="%.1f" y="%.1f" width="%g" height="%g" rx="5"/>`, x, y, cellWidth, cellHeight)
-				continue
+			box := heatBox{out: out, hue: hue, hi: hi, x: left + cellWidth*float64(j), y: y, height: cellHeight}
+			box.draw(v, "", format)
+			for _, p := range t.parts(i, j) {
+				box.y, box.height = box.y+box.height, partHeight
+				box.draw(p, "down", format)
 			}
-			part := 0.5
-			if hi > lo {
-				part = (v - lo) / (hi - lo)
-			}
-			class := "val"
-			if part > 0.6 {
-				class = "val on"
-			}
-			out.put(`<rect class="cell" fill="var(--h%d)" fill-opacity="%.2f" x="%.1f" y="%.1f" width="%g" height="%g" rx="5"/>`,
-				colour%maxHeats, 0.14+0.86*part, x, y, cellWidth, cellHeight)
-			out.text(class, "middle", x+cellWidth/2, y+cellHeight/2+4, format(v))
 		}
 	}
+	y := top + rowHeight*float64(len(t.Names)) + 16
+	out.text("tick", "end", left-10, y+12, "0")
+	for s := range scaleSteps {
+		out.put(`<rect fill="var(--h%d)" fill-opacity="%.2f" x="%.1f" y="%.1f" width="%g" height="16"/>`,
+			hue, depth(float64(s)/(scaleSteps-1)), left+scaleStep*float64(s), y, scaleStep)
+	}
+	out.text("tick", "start", left+scaleStep*scaleSteps+8, y+12, format(hi))
 }
+
+// A heatBox is a rectangle for one value.
+type heatBox struct {
+	out          *canvas
+	hue          int
+	hi           float64
+	x, y, height float64
+}
+
+// draw fills the box by value, or leaves it empty but for a word.
+func (b heatBox) draw(v float64, empty string, format func(float64) string) {
+	class := "cell"
+	if b.height < cellHeight {
+		class = "cell part"
+	}
+	middle, baseline := b.x+cellWidth/2, b.y+b.height/2+4
+	if math.IsNaN(v) {
+		b.out.put(`<rect class="%s" fill="var(--grid)" x="%.1f" y="%.1f" width="%g" height="%g" rx="4"/>`, class, b.x, b.y, cellWidth, b.height)
+		if empty != "" {
+			b.out.text("tick", "middle", middle, baseline, empty)
+		}
+		return
+	}
+	part := 0.0
+	if b.hi > 0 {
+		part = min(max(v/b.hi, 0), 1)
+	}
+	text := "val"
+	if depth(part) > whiteFrom {
+		text = "val on"
+	}
+	b.out.put(`<rect class="%s" fill="var(--h%d)" fill-opacity="%.2f" x="%.1f" y="%.1f" width="%g" height="%g" rx="4"/>`,
+		class, b.hue, depth(part), b.x, b.y, cellWidth, b.height)
+	b.out.text(text, "middle", middle, baseline, format(v))
+}
+
+// depth is how opaque a cell is whose value is that part of the greatest.
+func depth(part float64) float64 { return 0.08 + 0.92*part }
+
+// whiteFrom is the depth from which white text is read better than black on light
+// ground.
+const whiteFrom = 0.87

@@ -111,27 +111,6 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-func TestHeatMap(t *testing.T) {
-	nan := math.NaN()
-	table := HeatTable{Title: "rtt", Row: "from", Col: "to", Names: []string{"0", "1"}, Cells: [][]float64{{nan, 1}, {2, nan}}}
-	h := HeatMap{Title: "matrix", Tables: []HeatTable{table, table}}
-	var b bytes.Buffer
-	if err := h.WriteSVG(&b); err != nil {
-		t.Fatal(err)
-	}
-	if got := elements(t, b.Bytes())["rect"]; got != 1+2*4 {
-		t.Errorf("%d rectangles, want the ground and 8 cells", got)
-	}
-	table.Cells = table.Cells[:1]
-	if err := (&HeatMap{Tables: []HeatTable{table}}).WriteSVG(io.Discard); err == nil {
-		t.Error("a table with a missing row was drawn")
-	}
-	table.Cells = [][]float64{{1}, {2}}
-	if err := (&HeatMap{Tables: []HeatTable{table}}).WriteSVG(io.Discard); err == nil {
-		t.Error("a table with short rows was drawn")
-	}
-}
-
 type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }

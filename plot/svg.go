@@ -17,16 +17,16 @@ type canvas struct {
 // style is shared by all pictures. Line colours come from a palette made for
 // colour-blind readers, lighter on dark ground.
 const style = `
-svg{--bg:#ffffff;--ink:#1b1f24;--soft:#626b76;--grid:#e6e9ed;--axis:#aab2bc;
---c0:#0067b1;--c1:#d1590a;--c2:#00875f;--c3:#b0428a;--c4:#8a6d00;--c5:#4f5bd5;--h0:#0067b1;--h1:#b0428a;--h2:#007a55}
-@media (prefers-color-scheme:dark){svg{--bg:#14181d;--ink:#e8ebef;--soft:#98a3b0;--grid:#262c34;--axis:#4b5562;
+svg{--bg:#ffffff;--ink:#1b1f24;--cell:#000000;--soft:#626b76;--grid:#e6e9ed;--axis:#aab2bc;
+--c0:#0067b1;--c1:#d1590a;--c2:#00875f;--c3:#b0428a;--c4:#8a6d00;--c5:#4f5bd5;--h0:#0067b1;--h1:#a23a7e;--h2:#006f4d}
+@media (prefers-color-scheme:dark){svg{--bg:#14181d;--ink:#e8ebef;--cell:#ffffff;--soft:#98a3b0;--grid:#262c34;--axis:#4b5562;
 --c0:#4fb3ff;--c1:#ff9a4d;--c2:#35d0a0;--c3:#f08cc8;--c4:#e6c34a;--c5:#9aa5ff}}
 text{font:12px system-ui,-apple-system,"Segoe UI","Liberation Sans",sans-serif;fill:var(--ink)}
 .bg{fill:var(--bg)}.title{font-size:18px;font-weight:600}.sub{font-size:13px;fill:var(--soft)}
 .head{font-size:14px;font-weight:600}.tick{font-size:11px;fill:var(--soft);font-variant-numeric:tabular-nums}
 .grid{stroke:var(--grid)}.axis{stroke:var(--axis);fill:none}
 .line{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}.band{opacity:.16;stroke:none}
-.cell{stroke:var(--bg);stroke-width:2}.val{font-size:11px;font-variant-numeric:tabular-nums}.on{fill:#ffffff}
+.cell{stroke:var(--bg);stroke-width:2}.part{stroke-width:1}.val{font-size:11px;font-variant-numeric:tabular-nums;fill:var(--cell)}.on{fill:#ffffff}
 `
 
 // How many colours there are for lines and for tables of cells; more repeat them.

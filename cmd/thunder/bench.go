@@ -25,7 +25,7 @@ type benchFlags struct {
 	ranks int
 	json  bool
 	rails bool
-	plot  string
+	svg   string
 	join  joinFlags
 	work  workFlags
 }
@@ -53,8 +53,14 @@ links carry for that, comparable with the hardware's speed whatever the number
 of ranks; #wrong counts elements that are not exactly right. min, p50 and p99
 are of single iterations. size counts a block for each rank where there are
 blocks (reducescatter, allgather, gather, scatter, alltoall), and is rounded up
-to whole elements. ping-pong: one iteration is there and back. matrix: round
-trips of 8 bytes, and one-way bandwidth.
+to whole elements. ping-pong: one iteration is there and back.
+
+matrix has a table for each of: bandwidth from one rank to another; bandwidth of
+both directions together when both are used at once; round trips of 8 bytes, p50
+and p99; and the number of streams. Pairs with several rails are measured over all
+of them and then over each rail alone. With --json a row has from, to, algbw_gbs,
+both_gbs, lat_us and streams; one of a single rail also has rail, with its index,
+near and far address and device, and down if it does not work.
 
 Exit status: 0 if all went well, 1 if the run failed or any element was wrong,
 2 if the command line is not right.`,
@@ -65,10 +71,10 @@ Exit status: 0 if all went well, 1 if the run failed or any element was wrong,
   thunder bench allreduce -n 9 --fabric mem --algo hd --dtype bf16 --factor 2
 
   # for scripts: one JSON object a row; and a picture
-  thunder bench alltoall -n 4 --json --plot alltoall.svg
+  thunder bench alltoall -n 4 --json --svg alltoall.svg
 
-  # every ordered pair of ranks
-  thunder bench matrix -n 4
+  # every ordered pair of ranks, and every cable where a pair has several
+  thunder bench matrix -n 4 --svg matrix.svg
 
   # one rank on each of two machines; the token keeps strangers out
   head -c 32 /dev/urandom | base64 > job.token   # copy it to both
@@ -88,7 +94,9 @@ Exit status: 0 if all went well, 1 if the run failed or any element was wrong,
 	f.work.addCommon(fs)
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a row")
 	fs.BoolVar(&f.rails, "rails", false, "print what went over each rail of rank 0, where ranks are joined by several")
-	fs.StringVar(&f.plot, "plot", "", "draw the results into an SVG `FILE`")
+	fs.StringVar(&f.svg, "svg", "", "draw the results into an SVG `FILE`; matrix: a heat map")
+	fs.StringVar(&f.svg, "plot", "", "the same as --svg")
+	fs.Lookup("plot").Hidden = true // the older name
 	f.join.add(fs)
 	f.work.complete(cmd)
 	completeFlag(cmd, "fabric", []string{"auto", "tcp", "rdma", "shm", "mem"})
@@ -128,10 +136,10 @@ func (f *benchFlags) run(cmd *cobra.Command, mode string) error {
 	if err != nil {
 		return err
 	}
-	if f.plot != "" {
+	if f.svg != "" {
 		// Rather now than after the work.
-		if dir := filepath.Dir(f.plot); !isDir(dir) {
-			return usagef("--plot: there is no directory %s for the picture", dir)
+		if dir := filepath.Dir(f.svg); !isDir(dir) {
+			return usagef("--svg: there is no directory %s for the picture", dir)
 		}
 	}
 	flag := f.join.given(fs)
@@ -180,9 +188,13 @@ func (f *benchFlags) local(cmd *cobra.Command, cfg bench.Config, ranks int) erro
 		return usagef("%d local ranks need %s of buffers for this, and %s of memory are free; give a smaller --max or --size, or fewer ranks",
 			ranks, bench.FormatSize(float64(need)), bench.FormatSize(float64(have)))
 	}
-	r := &report{cfg: cfg, ranks: ranks, where: fmt.Sprintf("%d local ranks", ranks), json: f.json, plot: f.plot}
+	r := &report{cfg: cfg, ranks: ranks, where: fmt.Sprintf("%d local ranks", ranks), json: f.json, svg: f.svg}
 	run := localRun{cfg: cfg, ranks: ranks, timeout: f.work.timeout}
-	return r.watch(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), run.run)
+	err := r.watch(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), run.run)
+	if f.rails && err == nil {
+		err = printRails(cmd.OutOrStdout(), 0, nil, f.json) // there are no several on one machine
+	}
+	return err
 }
 
 // watch runs a benchmark under the report.
@@ -212,10 +224,10 @@ func (f *benchFlags) joined(cmd *cobra.Command, cfg bench.Config) error {
 		return bench.Run(ctx, comm, cfg, emit)
 	}
 	if comm.Rank() == 0 {
-		r := &report{cfg: cfg, ranks: comm.Size(), where: whereabouts(comm), json: f.json, plot: f.plot}
+		r := &report{cfg: cfg, ranks: comm.Size(), where: whereabouts(comm), json: f.json, svg: f.svg}
 		err := r.watch(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), run)
 		if f.rails && err == nil {
-			err = printRails(cmd.OutOrStdout(), comm, f.json)
+			err = printRails(cmd.OutOrStdout(), 0, comm.Rails(), f.json)
 		}
 		return err
 	}

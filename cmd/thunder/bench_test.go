@@ -118,7 +118,7 @@ func TestBenchJoins(t *testing.T) {
 
 func TestBenchTableAndPlot(t *testing.T) {
 	svg := filepath.Join(t.TempDir(), "out.svg")
-	res := run(t, "bench", "allreduce", "--max", "1KiB", "--iters", "1", "--plot", svg)
+	res := run(t, "bench", "allreduce", "--max", "1KiB", "--iters", "1", "--svg", svg)
 	if res.code != 0 {
 		t.Fatalf("exit code %d\n%s", res.code, res.stderr)
 	}
@@ -133,7 +133,7 @@ func TestBenchTableAndPlot(t *testing.T) {
 	wellFormed(t, svg)
 
 	res = run(t, "bench", "matrix", "-n", "3", "--fabric", "mem", "--size", "1KiB", "--iters", "2", "--plot", svg)
-	if res.code != 0 || !strings.Contains(res.stdout, "# bandwidth (GB/s)") {
+	if res.code != 0 || !strings.Contains(res.stdout, "# bandwidth one way (GB/s)") {
 		t.Errorf("exit code %d\n%s\n%s", res.code, res.stdout, res.stderr)
 	}
 	wellFormed(t, svg)

@@ -18,7 +18,7 @@ type report struct {
 	ranks int
 	where string // which ranks these are, for people
 	json  bool
-	plot  string // file to draw into, "" for none
+	svg   string // file to draw into, "" for none
 
 	out   io.Writer
 	table *bench.Table
@@ -58,8 +58,14 @@ func (r *report) about() []string {
 
 // next says on the progress line what is under way.
 func (r *report) next() {
-	if total := r.cfg.Rows(r.ranks); len(r.rows) < total {
-		r.line.set(fmt.Sprintf("measuring %d of %d", len(r.rows)+1, total))
+	done := 0
+	for _, row := range r.rows {
+		if row.Rail == nil { // those come with their pair
+			done++
+		}
+	}
+	if total := r.cfg.Rows(r.ranks); done < total {
+		r.line.set(fmt.Sprintf("measuring %d of %d", done+1, total))
 	} else {
 		r.line.set("")
 	}
@@ -102,7 +108,7 @@ func (r *report) end() error {
 	if r.err != nil {
 		return fmt.Errorf("write the results: %w", r.err)
 	}
-	if r.plot != "" {
+	if r.svg != "" {
 		if err := r.draw(); err != nil {
 			return err
 		}
@@ -114,13 +120,13 @@ func (r *report) draw() error {
 	title := fmt.Sprintf("thunder bench %s", r.cfg.Mode)
 	about := r.about()[1]
 	if r.cfg.Mode == bench.Matrix {
-		return writeSVG(r.plot, bench.Heat(title, about, r.rows))
+		return writeSVG(r.svg, bench.Heat(title, about, r.rows))
 	}
 	kind := r.cfg.DType.String()
 	if r.cfg.Mode.Reduces() {
 		kind += " " + r.cfg.Op.String()
 	}
-	return writeSVG(r.plot, bench.Chart(title+" · "+kind, about, bench.Line{Rows: r.rows}))
+	return writeSVG(r.svg, bench.Chart(title+" · "+kind, about, bench.Line{Rows: r.rows}))
 }
 
 // writeSVG draws a picture into a file.

@@ -60,7 +60,7 @@ func TestBadUsage(t *testing.T) {
 		{"bench allreduce --rank 0 --hostfile " + hosts, []string{"hosts.json", "2"}},
 		{"bench allreduce --rank 0 --world-size 2 --coordinator 127.0.0.1:1 --token-file " + dir + "/none", []string{"--token-file"}},
 		{"bench allreduce --rank 0 --world-size 2 --coordinator 127.0.0.1:1 --token-file " + empty, []string{"--token-file", "empty"}},
-		{"bench allreduce --plot /nonexistent/out.svg", []string{"--plot", "/nonexistent"}},
+		{"bench allreduce --svg /nonexistent/out.svg", []string{"--svg", "/nonexistent"}},
 		{"--mode warp", []string{"warp", "ping-pong"}},
 		{"--rank 5 --world-size 2 --addr 127.0.0.1:1 --addr 127.0.0.1:2", []string{"--rank", "0..1"}},
 		{"demo -n 100", []string{"-n", "1 to 16"}},
@@ -84,7 +84,7 @@ func TestBadUsage(t *testing.T) {
 func TestFailures(t *testing.T) {
 	alone, dir := freeAddrs(t, 2), t.TempDir()
 	for args, want := range map[string]string{
-		"bench allreduce --fabric mem --max 4 --iters 1 --plot " + dir:                                                  dir,
+		"bench allreduce --fabric mem --max 4 --iters 1 --svg " + dir:                                                   dir,
 		"bench allreduce --rank 1 --world-size 2 --coordinator 127.0.0.1:1 --start-timeout 200ms":                       "127.0.0.1:1",
 		"bench allreduce --rank 0 --world-size 2 --addr " + alone[0] + " --addr " + alone[1] + " --start-timeout 200ms": "--start-timeout",
 	} {

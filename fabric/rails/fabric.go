@@ -64,17 +64,40 @@ func (f *Fabric) Size() int { return f.cfg.Base.Size() }
 // Rails reports on the rails to all peers that have more than one.
 func (f *Fabric) Rails() []State {
 	var list []State
+	links := f.all()
 	for _, rails := range f.rails {
 		if len(rails) < 2 {
 			continue
 		}
 		for _, r := range rails {
 			st := r.state()
-			st.Streams = f.cfg.Streams
+			var inUse bool
+			st.Streams, inUse = r.alive(links)
+			st.Up = st.Up && (st.Streams > 0 || !inUse)
 			list = append(list, st)
 		}
 	}
 	return list
+}
+
+// alive is the most streams that a link has on the rail, and whether there is a
+// link that would have some: a rail may never have come up.
+func (r *rail) alive(links []*link) (most int, inUse bool) {
+	for _, l := range links {
+		l.mu.Lock()
+		if l.peer == r.peer && l.isUp && !l.done {
+			inUse = true
+			n := 0
+			for _, s := range l.streams {
+				if s != nil && s.rail == r {
+					n++
+				}
+			}
+			most = max(most, n)
+		}
+		l.mu.Unlock()
+	}
+	return most, inUse
 }
 
 func (f *Fabric) host(rank int) string {
