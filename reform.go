@@ -26,7 +26,8 @@ const reformEvery = 100 * time.Millisecond
 //
 // The ranks have to be able to meet without the dead one: at a coordinator that
 // somebody else serves, or rank 0, alive or started again; or at their addresses.
-// thunder launch --restarts starts all ranks again, so its ranks have no need of it.
+// thunder launch --restarts serves one, and starts ranks that died again when it sees
+// that the others re-form; when they do not, all of them.
 func (c *Comm) Reform(ctx context.Context) (*Comm, error) {
 	j := c.job
 	if c.id != worldID || j.again == nil {

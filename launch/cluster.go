@@ -30,7 +30,12 @@ type cluster struct {
 	quit    chan struct{} // nobody takes events any more
 	readers sync.WaitGroup
 	senders sync.WaitGroup // what is being sent without waiting for it
+
+	restarts int // so far
 }
+
+// left is how many restarts there may still be.
+func (c *cluster) left() int { return c.cfg.Restarts - c.restarts }
 
 // An event is a frame of an agent, or its loss.
 type event struct {

@@ -44,8 +44,14 @@ type Config struct {
 	Stdin    io.Reader
 	StdinAll bool
 
-	// Restarts is how many times the job begins anew after a failure.
-	Restarts int
+	// Restarts is how many times ranks are started again after a failure: those
+	// that died, if the program of the others re-forms the job (Comm.Reform), else
+	// all of them. RestartAll is always all of them.
+	Restarts   int
+	RestartAll bool
+	// ReformWait is how long the others have to begin that; 0 is
+	// DefaultReformWait.
+	ReformWait time.Duration
 	// Timeout ends the job; 0 is never.
 	Timeout time.Duration
 	// Linger and Grace are those of local.Config, for all machines together.
@@ -81,7 +87,7 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("port %d is not a port", c.Port)
 	case len(c.Agents.Agent) == 0:
 		return errors.New("no command line for an agent")
-	case c.Timeout < 0 || c.Silence < 0:
+	case c.Timeout < 0 || c.Silence < 0 || c.ReformWait < 0:
 		return errors.New("negative timeout")
 	case c.Dir != "" && len(c.Copy) > 0:
 		return errors.New("a working directory and files to copy, which make one of their own: give one of the two")

@@ -33,8 +33,19 @@
 //
 // When the launcher itself is killed, its agents see the end of their stdin and
 // do the same; when a machine is cut off, its agent notices the silence. When an
-// agent is killed, the watcher of package local is left. After a failure, a job
-// with Config.Restarts left begins the next generation with all ranks.
+// agent is killed, the watcher of package local is left.
+//
+// # Restarts
+//
+// After a failure, a job with Config.Restarts left goes on. Whether its other ranks
+// live on is up to the program: one that calls Comm.Reform asks the job's coordinator
+// for the next generation, of which the agent that serves it tells us. When every
+// rank has either ended or asked, those that ended are started again, in that
+// generation, and the others meet them there. Nothing has to be said beforehand, and
+// nothing hangs: a program that does not re-form ends by itself when it loses a peer,
+// or is ended after Config.ReformWait; one that has not yet met the others, or uses
+// another library, is ended after the linger. Then all ranks are started again, with
+// all that a generation begins with, as they are after the loss of a machine.
 //
 // Run's error says who was at fault, and has the exit code: that of the first
 // rank that failed.

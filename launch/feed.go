@@ -26,7 +26,7 @@ type target struct {
 
 // newFeed begins to read from r, which may be nil.
 func newFeed(r io.Reader) *feed {
-	f := &feed{ended: r == nil}
+	f := &feed{ended: r == nil, targets: map[int]*target{}}
 	f.cond.L = &f.mu
 	if r != nil {
 		go f.pump(r)
@@ -85,16 +85,22 @@ func (f *feed) sendEnd() {
 	}
 }
 
-// attach names the ranks of a generation that get input.
+// reset forgets all targets, for a new generation.
+func (f *feed) reset() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.targets)
+}
+
+// attach adds ranks that get input, all at once: they are to get the same.
 func (f *feed) attach(ranks map[int]*remote.Agent) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.targets = map[int]*target{}
 	for rank, a := range ranks {
 		f.targets[rank] = &target{agent: a, window: wire.StdinWindow}
-	}
-	if f.ended {
-		f.sendEnd()
+		if f.ended {
+			a.Send(wire.KindStdinEnd, rank, nil)
+		}
 	}
 	f.cond.Broadcast()
 }

@@ -9,7 +9,6 @@ import (
 
 	"thundercollective/launch/environ"
 	"thundercollective/launch/hosts"
-	"thundercollective/launch/local"
 	"thundercollective/launch/remote"
 	"thundercollective/launch/wire"
 )
@@ -18,21 +17,25 @@ import (
 // report the end before they are told to kill, and then before they are given up.
 const killAfter = 2 * time.Second
 
-// A generation is one start of all ranks.
+// A generation is one start of all ranks. Those that die may be started again in it,
+// while the others go on to the job's next generation by themselves.
 type generation struct {
 	*cluster
-	number  uint32
+	number  uint32 // the job's generation that all ranks start in
+	latest  uint32 // and the one that it has come to
 	token   string
 	program program
 	now     <-chan struct{} // closed to kill
 
 	ready   []wire.Ready // of each machine
+	job     *environ.Job
 	started time.Time
 	skew    map[int]time.Duration // of each machine's clock to ours, and the way here
 	ranks   []rankState
-	busy    map[int]bool // machines whose ranks are not all gone
+	busy    map[int]int // starts of each machine whose ranks are not all gone
 
-	first error // what ended the job
+	first    error // what ended the job
+	recovery *recovery
 }
 
 // A rankState is what the launcher knows of a rank.
@@ -42,6 +45,7 @@ type rankState struct {
 	code  int
 	how   string // "" for success
 	after time.Duration
+	asked uint32 // the latest generation that it asked the coordinator for
 }
 
 // prepare has every machine get ready, and returns when all are.
@@ -114,6 +118,8 @@ func (g *generation) collect(ctx context.Context, failed <-chan error) error {
 			return e.lost
 		}
 		switch e.frame.Kind {
+		case wire.KindNext, wire.KindReforming: // of the generation before
+			waiting++
 		case wire.KindReady:
 			if err := e.frame.Decode(&g.ready[e.machine]); err != nil {
 				return err
@@ -149,29 +155,51 @@ func (g *generation) start() error {
 		job.Ports = append(job.Ports, ports)
 	}
 	job.Addrs = addresses(g.cfg.Hosts, g.place, hellos)
+	g.job, g.latest = job, g.number
 	g.started = time.Now()
 	g.ranks = make([]rankState, g.place.Size())
-	g.busy = map[int]bool{}
+	g.busy = map[int]int{}
+	g.feed.reset()
+	all := make([]int, len(g.ranks))
+	for rank := range all {
+		all[rank] = rank
+	}
+	return g.startRanks(all)
+}
+
+// startRanks starts some of the ranks in the latest generation.
+func (g *generation) startRanks(ranks []int) error {
 	readers := map[int]*remote.Agent{}
 	for m, a := range g.agents {
-		s := g.message(m, job)
-		for _, rank := range s.Stdin {
-			readers[rank] = a
+		var here []int
+		for _, rank := range ranks {
+			if g.place.Ranks[rank].Machine == m {
+				here = append(here, rank)
+			}
 		}
+		if len(here) == 0 {
+			continue
+		}
+		s := g.message(m, here)
 		if err := a.Send(wire.KindStart, 0, s); err != nil {
 			return &remote.HostError{Host: a.Host, Reason: "lost the agent there", Detail: err.Error(), Err: err}
 		}
-		g.busy[m] = true
+		g.busy[m]++
+		for _, rank := range s.Stdin {
+			readers[rank] = a
+		}
 	}
 	g.feed.attach(readers)
 	return nil
 }
 
 // message is what machine m is told to start.
-func (g *generation) message(m int, job *environ.Job) wire.Start {
+func (g *generation) message(m int, ranks []int) wire.Start {
+	job := *g.job
+	job.Generation = g.latest
 	s := wire.Start{
-		Ranks: g.place.Machines[m].Ranks, Argv: g.program.argv, Files: job.Files(),
-		Linger: g.cfg.Linger, Grace: g.cfg.Grace,
+		Ranks: ranks, Argv: g.program.argv, Files: job.Files(),
+		Linger: g.cfg.Linger, Grace: g.cfg.Grace, Keep: g.cfg.Restarts > 0 && !g.cfg.RestartAll,
 	}
 	s.Before, s.After = g.program.env(), g.cfg.Env
 	if !g.place.Machines[m].Local {
@@ -184,59 +212,6 @@ func (g *generation) message(m int, job *environ.Job) wire.Start {
 		}
 	}
 	return s
-}
-
-// supervise returns when all ranks are gone, or given up. It reports what ended
-// the job, nil if every rank succeeded.
-func (g *generation) supervise(ctx context.Context) error {
-	var (
-		done, now = ctx.Done(), g.now
-		linger    = delay(g.cfg.Linger, local.DefaultLinger)
-		grace     = delay(g.cfg.Grace, local.DefaultGrace)
-		ending    bool
-		step      <-chan time.Time
-		escalate  = wire.KindTerminate
-		tick      = time.NewTicker(time.Second)
-	)
-	defer tick.Stop()
-	g.showProgress()
-	for len(g.busy) > 0 {
-		select {
-		case e := <-g.events:
-			g.handle(e)
-			if g.first != nil && !ending {
-				ending, step = true, time.After(linger)
-			}
-		case <-done:
-			done, ending = nil, true
-			g.fail(context.Cause(ctx))
-			step = time.After(0)
-		case <-now:
-			now, escalate = nil, wire.KindKill
-			step = time.After(0)
-		case <-step:
-			switch escalate {
-			case wire.KindTerminate:
-				g.broadcast(wire.KindTerminate)
-				escalate, step = wire.KindKill, time.After(grace+killAfter)
-			case wire.KindKill:
-				g.broadcast(wire.KindKill)
-				escalate, step = wire.KindFinished, time.After(killAfter)
-			default:
-				g.giveUp()
-			}
-		case <-tick.C:
-			g.showProgress()
-		}
-	}
-	return g.first
-}
-
-func delay(d, def time.Duration) time.Duration {
-	if d == 0 {
-		return def
-	}
-	return max(d, 0)
 }
 
 // fail notes what ended the job; only the first counts. Of two ranks that is the
@@ -270,7 +245,7 @@ func (g *generation) handle(e event) {
 	}
 	if e.lost != nil {
 		g.drop(e.machine)
-		if g.busy[e.machine] {
+		if g.busy[e.machine] > 0 {
 			g.fail(e.lost)
 		}
 		delete(g.busy, e.machine)
@@ -285,12 +260,26 @@ func (g *generation) handle(e event) {
 		}
 	case wire.KindExited:
 		g.exited(e)
+	case wire.KindReforming:
+		var r wire.Reforming
+		if e.frame.Decode(&r) == nil {
+			st := &g.ranks[e.frame.Rank]
+			st.asked = max(st.asked, r.Generation)
+			g.latest = max(g.latest, r.Generation)
+		}
+	case wire.KindNext:
+		var n wire.Next
+		if e.frame.Decode(&n) == nil && g.recovery != nil {
+			g.recovery.next = &n
+		}
 	case wire.KindFinished:
 		var f wire.Failed
 		if e.frame.Decode(&f) == nil && f.Message != "" {
 			g.fail(&SetupError{Host: g.place.Machines[e.machine].Name, Code: f.Code, Reason: f.Message})
 		}
-		delete(g.busy, e.machine)
+		if g.busy[e.machine]--; g.busy[e.machine] <= 0 {
+			delete(g.busy, e.machine)
+		}
 	}
 	g.showProgress()
 }

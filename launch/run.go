@@ -30,6 +30,9 @@ func Run(ctx context.Context, cfg Config) error {
 	if cfg.Silence == 0 {
 		cfg.Silence = DefaultSilence
 	}
+	if cfg.ReformWait == 0 {
+		cfg.ReformWait = DefaultReformWait
+	}
 	place := hosts.Place(cfg.Hosts)
 	for rank := range place.Ranks {
 		name := machineOf(place, rank)
@@ -104,12 +107,14 @@ func (c *cluster) run(ctx context.Context, now <-chan struct{}) error {
 	// are told apart by its number.
 	token := rand.Text() + rand.Text()
 	var ready []wire.Ready
-	for n := 0; ; n++ {
-		g := &generation{cluster: c, number: uint32(n), token: token, program: c.cfg.program(), now: now, skew: map[int]time.Duration{}}
+	var number uint32
+	for first := true; ; first = false {
+		g := &generation{cluster: c, number: number, token: token, program: c.cfg.program(), now: now, skew: map[int]time.Duration{}}
 		err := g.run(ctx, ready)
-		if err == nil || n == c.cfg.Restarts || !restartable(err) || n == 0 && g.started.IsZero() {
+		if err == nil || c.left() == 0 || !restartable(err) || first && g.started.IsZero() {
 			return err
 		}
+		number = max(g.number, g.latest) + 1
 		if g.ready != nil {
 			ready = g.ready
 		}
@@ -118,8 +123,9 @@ func (c *cluster) run(ctx context.Context, now <-chan struct{}) error {
 				ready[m] = wire.Ready{} // its files are gone
 			}
 		}
-		c.printer.Note("restart %d of %d", n+1, c.cfg.Restarts)
-		if err := c.printer.Generation(n + 1); err != nil {
+		c.restarts++
+		c.printer.Note("restart %d of %d: all ranks start anew in generation %d", c.restarts, c.cfg.Restarts, number)
+		if err := c.printer.Generation(c.restarts); err != nil {
 			return err
 		}
 	}
@@ -176,8 +182,8 @@ func (g *generation) showProgress() {
 	if running < len(g.ranks) {
 		s += fmt.Sprintf(", %d still running", running)
 	}
-	if g.number > 0 {
-		s += fmt.Sprintf(", restart %d", g.number)
+	if g.restarts > 0 {
+		s += fmt.Sprintf(", restart %d", g.restarts)
 	}
 	g.printer.Status(s)
 }

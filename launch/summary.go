@@ -21,13 +21,7 @@ func (g *generation) summarize(err error) {
 			g.printer.Note("%s", line)
 		}
 	} else {
-		g.printer.Note("rank %d on %s failed first: it %s after %v", re.Rank, re.Host, re.How, re.After.Round(time.Millisecond))
-		if len(re.Tail) > 0 {
-			g.printer.Note("its last lines:")
-			for _, line := range re.Tail {
-				g.printer.Note("  %s", line)
-			}
-		}
+		g.reportRank(re, re.Tail)
 	}
 	var others []int
 	succeeded := 0
@@ -53,12 +47,26 @@ func (g *generation) summarize(err error) {
 	}
 }
 
-// fate is what became of a rank that did not succeed.
+// reportRank says how the first rank to fail did, with its last lines.
+func (g *generation) reportRank(e *RankError, tail []string) {
+	g.printer.Note("rank %d on %s failed first: it %s after %v", e.Rank, e.Host, e.How, e.After.Round(time.Millisecond))
+	if len(tail) > 0 {
+		g.printer.Note("its last lines:")
+	}
+	for _, line := range tail {
+		g.printer.Note("  %s", line)
+	}
+}
+
+// fate is what became of a rank.
 func (g *generation) fate(rank int) string {
 	st := g.ranks[rank]
 	var b strings.Builder
-	if !st.ended {
+	switch {
+	case !st.ended:
 		return "was lost with its machine"
+	case st.how == "":
+		return "had succeeded"
 	}
 	b.WriteString(st.how)
 	if re, ok := errors.AsType[*RankError](g.first); ok {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -256,6 +258,42 @@ func TestTurnedAway(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestHeard has the coordinator hear of ranks of a later generation, of those alone
+// that could be ranks of the job, and serve it.
+func TestHeard(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, j *job) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var mu sync.Mutex
+		asked := map[int]uint32{}
+		old := j.serve(ctx, 0, func(c *ServerConfig) {
+			c.Generation = 1
+			c.Heard = func(rank int, generation uint32) {
+				mu.Lock()
+				defer mu.Unlock()
+				asked[rank] = generation
+				if len(asked) == 2 {
+					cancel()
+				}
+			}
+		})
+		<-j.join(t.Context(), 0, 0, func(c *JoinConfig) { c.Generation, c.Token, c.Timeout = 9, []byte("other"), time.Second })
+		<-j.join(t.Context(), 2, 0, func(c *JoinConfig) { c.Generation, c.Size, c.Timeout = 9, 3, time.Second })
+		<-j.join(t.Context(), 0, 0, func(c *JoinConfig) { c.Timeout = time.Second }) // too late
+		next := func(c *JoinConfig) { c.Generation = 2 }
+		r0, r1 := j.join(t.Context(), 0, 0, next), j.join(t.Context(), 1, time.Second, next)
+		<-old
+		if want := map[int]uint32{0: 2, 1: 2}; !maps.Equal(asked, want) {
+			t.Errorf("heard of %v, want %v", asked, want)
+		}
+		met := 0
+		srv := j.serve(t.Context(), 0, func(c *ServerConfig) { c.Generation, c.Met = 2, func() { met++ } })
+		j.wantRosters(r0, r1)
+		if err := (<-srv).err; err != nil || met != 1 {
+			t.Errorf("%v; met %d times", err, met)
+		}
+	})
 }
 
 // TestNextGeneration has the ranks of a restarted job arrive while the coordinator

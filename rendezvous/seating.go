@@ -40,8 +40,12 @@ func (s *server) handle(conn net.Conn) {
 
 // admit checks who an authenticated rank says it is, and gives it its seat.
 func (s *server) admit(h handshake.Hello, st *seat) error {
+	ours := h.Purpose == handshake.PurposeJoin && h.To == 0
+	if s.cfg.Heard != nil && ours && h.From < h.Size && h.Size == uint32(s.cfg.Size) && h.Generation >= s.cfg.Generation {
+		s.cfg.Heard(int(h.From), h.Generation)
+	}
 	switch {
-	case h.Purpose != handshake.PurposeJoin || h.To != 0:
+	case !ours:
 		return &handshake.RejectedError{Code: handshake.Other, Text: "this is a coordinator, not a rank"}
 	case h.Generation > s.cfg.Generation:
 		// This coordinator is a left-over that will soon make room.

@@ -24,6 +24,14 @@ type ServerConfig struct {
 	Token      []byte
 	Generation uint32
 	Timeout    time.Duration // for all ranks to arrive; 0 is DefaultStartTimeout
+
+	// Heard, if set, is told of every rank that knows the token and asks for this
+	// generation or a later one. Who asks for a later one is turned away for now, and
+	// tries again: time for Heard's owner to serve that. It may be called from several
+	// goroutines at once, and must not wait for Serve.
+	Heard func(rank int, generation uint32)
+	// Met, if set, is called when all ranks are there, before any is told.
+	Met func()
 }
 
 func (c *ServerConfig) validate() error {
@@ -70,6 +78,9 @@ func Serve(ctx context.Context, ln net.Listener, cfg ServerConfig) error {
 	ln.Close()
 	acceptor.Wait()
 	s.pending.close()
+	if out.err == nil && cfg.Met != nil {
+		cfg.Met()
+	}
 	lost := out.deliver()
 	s.handlers.Wait()
 	if out.err != nil {

@@ -46,7 +46,11 @@ The exit code is that of the first rank that failed (128 and the signal's number
 if a signal ended it); 127 if the program is not found, 126 if it cannot be run,
 124 after --timeout, 130 after Ctrl-C, 1 if a machine cannot be reached or was
 lost, 2 if the command line or the hostfile is not right. Ctrl-C ends the job
-gracefully, a second one at once.`,
+gracefully, a second one at once.
+
+With --restarts, ranks that died are started again. A program that re-forms its
+job (Comm.Reform) keeps its other ranks: they ask for the next generation, and only
+those that died start anew in it. Of any other program all ranks start anew.`,
 		Example: `  # four ranks on this machine
   thunder launch -n 4 -- thunder bench allreduce
 
@@ -91,6 +95,8 @@ type launchFlags struct {
 	tag         string
 	stdin       string
 	restarts    int
+	restartMode string
+	reformWait  time.Duration
 	printConfig string
 	port        int
 	ssh         string
@@ -117,7 +123,9 @@ func (f *launchFlags) add(cmd *cobra.Command) {
 	fs.Lookup("quiet-ranks").NoOptDefVal = "1-"
 	fs.StringVar(&f.tag, "tag", "on", "on: rank@host in front of every line; off: lines as they are")
 	fs.StringVar(&f.stdin, "stdin", "0", "who reads our input: rank 0, all, or none")
-	fs.IntVar(&f.restarts, "restarts", 0, "`NUMBER` of times to start all ranks anew after a failure")
+	fs.IntVar(&f.restarts, "restarts", 0, "`NUMBER` of times to start ranks again after a failure")
+	fs.StringVar(&f.restartMode, "restart-mode", "rank", "rank: those that died, where the program of the others re-forms the job, else all; all: always all")
+	fs.DurationVar(&f.reformWait, "reform-wait", launch.DefaultReformWait, "how long the others have to begin to re-form the job before all ranks are started again")
 	fs.StringVar(&f.printConfig, "print-config", "", "print the configuration of other software for these hosts instead: "+strings.Join(native.Formats(), " "))
 	fs.IntVar(&f.port, "port", 0, "first of the ports a job needs on each machine (default: any that are free)")
 	fs.StringVar(&f.ssh, "ssh", "ssh", "the ssh `COMMAND`, with options if need be")
@@ -125,6 +133,7 @@ func (f *launchFlags) add(cmd *cobra.Command) {
 	fs.DurationVar(&f.grace, "grace", 0, "time from SIGTERM to SIGKILL when a job is ended (default 2.5s)")
 	fs.DurationVar(&f.silence, "silence", launch.DefaultSilence, "how long another machine runs on when it does not hear from us")
 	cmd.RegisterFlagCompletionFunc("print-config", cobra.FixedCompletions(native.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.RegisterFlagCompletionFunc("restart-mode", cobra.FixedCompletions([]string{"rank", "all"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RegisterFlagCompletionFunc("tag", cobra.FixedCompletions([]string{"on", "off"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RegisterFlagCompletionFunc("stdin", cobra.FixedCompletions([]string{"0", "all", "none"}, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -172,8 +181,11 @@ func (f *launchFlags) config(cmd *cobra.Command, args []string) (*launch.Config,
 	}
 	cfg := &launch.Config{
 		Argv: args, Python: f.python, Dir: f.cwd, Copy: f.copies, Port: f.port,
-		Restarts: f.restarts, Timeout: f.timeout, Grace: f.grace, Silence: f.silence, Version: release(),
+		Restarts: f.restarts, RestartAll: f.restartMode == "all", ReformWait: f.reformWait, Timeout: f.timeout, Grace: f.grace, Silence: f.silence, Version: release(),
 		Agents: remote.Config{Agent: []string{self, "launch-agent"}, SSH: strings.Fields(f.ssh), Thunder: f.thunder},
+	}
+	if f.restartMode != "rank" && f.restartMode != "all" {
+		return nil, fmt.Errorf("--restart-mode: %q is neither rank nor all", f.restartMode)
 	}
 	if err := f.where(cfg); err != nil {
 		return nil, err

@@ -3,9 +3,10 @@
 //
 //	thunder launch -n 4 --restarts 3 -- elastic -dir /shared/folder
 //
-// Every few steps rank 0 saves the state. When a rank dies, the others find out in a
-// moment which one, say so, and end; launch starts all of them again in the next
-// generation, where they go on from what was saved. Reductions give the same bits on
+// When a rank dies, the others find out in a moment which one. They live on: they ask
+// for the job's next generation (Comm.Reform), where launch has the dead one started
+// again, and all go on from the state of whoever knows most. Every few steps rank 0
+// saves its state, for the case that nobody is left. Reductions give the same bits on
 // every run, so the result is that of a run in which nobody died.
 //
 // -kill-rank and -kill-step have a rank kill itself in the first generation, to see
@@ -59,14 +60,42 @@ func (t *trainer) run(ctx context.Context) error {
 	if t.dir == "" {
 		return errors.New("say where to save the state: -dir")
 	}
-	var err error
-	if t.comm, err = thunder.Init(ctx, thunder.Options{}); err != nil {
+	comm, err := thunder.Init(ctx, thunder.Options{})
+	if err != nil {
 		return err
 	}
-	defer t.comm.Close()
-	if err := t.resume(ctx); err != nil {
+	t.comm, t.state = comm, state{Weights: []float64{0, 0}}
+	if t.comm.Rank() == 0 {
+		if t.state, err = load(t.path()); err != nil {
+			return err
+		}
+	}
+	for {
+		err := t.train(ctx)
+		if !again(err) {
+			return errors.Join(err, t.comm.Close())
+		}
+		log.Printf("rank %d at step %d: %v", t.comm.Rank(), t.state.Step, err)
+		if t.comm, err = t.comm.Reform(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// again says of an error that the job can go on in its next generation: a rank was
+// lost, or one that knew of it first is on its way there.
+func again(err error) bool {
+	var lost *thunder.PeerLostError
+	var abort *thunder.AbortError
+	return errors.As(err, &lost) || errors.As(err, &abort)
+}
+
+// train takes the steps of one generation.
+func (t *trainer) train(ctx context.Context) error {
+	if err := t.agree(ctx); err != nil {
 		return err
 	}
+	fmt.Printf("rank %d, process %d: generation %d from step %d\n", t.comm.Rank(), os.Getpid(), t.comm.Generation(), t.state.Step)
 	for t.state.Step < t.steps {
 		if t.comm.Generation() == 0 && t.comm.Rank() == t.killRank && t.state.Step == t.killStep {
 			die()
@@ -75,32 +104,27 @@ func (t *trainer) run(ctx context.Context) error {
 			return err
 		}
 	}
+	// Nobody leaves while another may still need its state.
+	if err := thunder.Barrier(ctx, t.comm); err != nil {
+		return err
+	}
 	if t.comm.Rank() == 0 {
-		fmt.Printf("generation %d, step %d: weights %x %x\n", t.comm.Generation(), t.state.Step,
+		fmt.Printf("the end in generation %d, step %d: weights %x %x\n", t.comm.Generation(), t.state.Step,
 			math.Float64bits(t.state.Weights[0]), math.Float64bits(t.state.Weights[1]))
 	}
 	return nil
 }
 
-// resume takes up the state that rank 0 finds.
-func (t *trainer) resume(ctx context.Context) error {
-	t.state = state{Weights: []float64{0, 0}}
-	step := []int64{0}
-	if t.comm.Rank() == 0 {
-		saved, err := load(t.path())
-		if err != nil {
-			return err
-		}
-		if saved != nil {
-			t.state = *saved
-		}
-		step[0] = int64(t.state.Step)
-	}
-	if err := thunder.Broadcast(ctx, t.comm, step, 0); err != nil {
+// agree has all ranks take up the state of the one that is furthest. Ranks may be a
+// step apart: one of them may have its result when another dies, and the rest not.
+func (t *trainer) agree(ctx context.Context) error {
+	size := int64(t.comm.Size())
+	furthest := []int64{int64(t.state.Step)*size + int64(t.comm.Rank())}
+	if err := thunder.AllReduce(ctx, t.comm, furthest, thunder.Max); err != nil {
 		return err
 	}
-	t.state.Step = int(step[0])
-	return thunder.Broadcast(ctx, t.comm, t.state.Weights, 0)
+	t.state.Step = int(furthest[0] / size)
+	return thunder.Broadcast(ctx, t.comm, t.state.Weights, int(furthest[0]%size))
 }
 
 // step moves the weights against the mean of the ranks' gradients.
@@ -135,21 +159,21 @@ func gradient(w []float64, step, rank int) []float64 {
 
 func (t *trainer) path() string { return filepath.Join(t.dir, "elastic.json") }
 
-// load returns what was saved, nil if nothing was.
-func load(path string) (*state, error) {
+// load returns what was saved; the beginning if nothing was.
+func load(path string) (state, error) {
+	s := state{Weights: []float64{0, 0}}
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		return s, nil
 	}
 	if err != nil {
-		return nil, err
+		return s, err
 	}
-	s := &state{}
-	if err := json.Unmarshal(b, s); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err := json.Unmarshal(b, &s); err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(s.Weights) != 2 {
-		return nil, fmt.Errorf("%s holds %d weights", path, len(s.Weights))
+		return s, fmt.Errorf("%s holds %d weights", path, len(s.Weights))
 	}
 	return s, nil
 }

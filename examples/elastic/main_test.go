@@ -6,20 +6,24 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // TestElastic runs the loop of four ranks undisturbed, and then with ranks killed at
-// random and restarted by launch. The numbers are the same to the last bit.
+// random and restarted by launch, that rank alone or all of them. The numbers are the
+// same to the last bit, and ranks that were not restarted are the processes that they
+// were.
 func TestElastic(t *testing.T) {
 	bin := t.TempDir()
 	build := exec.Command("go", "build", "-o", bin, "thundercollective/cmd/thunder", "thundercollective/examples/elastic")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	run := func(args ...string) string {
-		args = append([]string{"launch", "-n", "4", "--restarts", "2", "--", filepath.Join(bin, "elastic"), "-dir", t.TempDir(), "-steps", "60"}, args...)
+	launch := func(mode string, args ...string) *result {
+		args = append([]string{"launch", "-n", "4", "--restarts", "1", "--restart-mode", mode, "--reform-wait", "1m", "--",
+			filepath.Join(bin, "elastic"), "-dir", t.TempDir(), "-steps", "60"}, args...)
 		cmd := exec.Command(filepath.Join(bin, "thunder"), args...)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
@@ -27,26 +31,62 @@ func TestElastic(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v\n%s%s", args, err, out, stderr.String())
 		}
-		_, numbers, ok := strings.Cut(string(out), "generation ")
-		if !ok {
-			t.Fatalf("no result in %q", out)
-		}
-		return strings.TrimSpace(numbers)
+		return read(t, string(out), stderr.String())
 	}
-	want := run()
-	if !strings.HasPrefix(want, "0, step 60: ") {
-		t.Fatalf("undisturbed: %q", want)
+	want := launch("rank")
+	if want.generation != 0 || strings.Contains(want.notes, "restart") {
+		t.Fatalf("undisturbed: %+v", want)
 	}
-	runs := 2
+	modes := []string{"rank", "rank", "all"}
 	if testing.Short() {
-		runs = 1
+		modes = modes[:1]
 	}
-	for range runs {
-		rank, step := rand.IntN(4), rand.IntN(60)
-		got := run("-kill-rank", fmt.Sprint(rank), "-kill-step", fmt.Sprint(step))
-		t.Logf("rank %d killed at step %d: %s", rank, step, got)
-		if got != "1"+want[1:] {
-			t.Errorf("rank %d killed at step %d: got %q, want the numbers of %q", rank, step, got, want)
+	for _, mode := range modes {
+		victim, step := rand.IntN(4), rand.IntN(60)
+		got := launch(mode, "-kill-rank", fmt.Sprint(victim), "-kill-step", fmt.Sprint(step))
+		t.Logf("%s: rank %d killed at step %d: %s", mode, victim, step, got.numbers)
+		if got.generation == 0 || got.numbers != want.numbers {
+			t.Errorf("rank %d killed at step %d: got %s in generation %d, want %s", victim, step, got.numbers, got.generation, want.numbers)
+		}
+		if want := fmt.Sprintf("restart 1 of 1: rank %d starts anew in generation 1", victim); mode == "rank" && !strings.Contains(got.notes, want) {
+			t.Errorf("it does not say %q", want)
+		}
+		for rank, pids := range got.pids {
+			if same := len(pids) == 2 && pids[0] == pids[1]; same != (mode == "rank" && rank != victim) {
+				t.Errorf("%s: rank %d, with rank %d killed, was in processes %v", mode, rank, victim, pids)
+			}
+		}
+		if t.Failed() {
+			t.Log(got.notes)
 		}
 	}
+}
+
+// A result is what a run printed.
+type result struct {
+	generation int
+	numbers    string
+	pids       [4][]int // of each rank, by generation
+	notes      string   // of the launcher, and the ranks' errors
+}
+
+func read(t *testing.T, out, notes string) *result {
+	t.Helper()
+	r := &result{notes: notes}
+	ended := false
+	for line := range strings.Lines(out) {
+		_, line, _ = strings.Cut(strings.TrimSpace(line), " | ")
+		var rank, pid, generation, step int
+		if _, err := fmt.Sscanf(line, "rank %d, process %d: generation %d from step %d", &rank, &pid, &generation, &step); err == nil {
+			r.pids[rank] = append(r.pids[rank], pid)
+		}
+		if _, err := fmt.Sscanf(line, "the end in generation %d, step %d", &r.generation, &step); err == nil {
+			ended = step == 60
+			_, r.numbers, _ = strings.Cut(line, ": ")
+		}
+	}
+	if !ended || slices.ContainsFunc(r.pids[:], func(pids []int) bool { return len(pids) == 0 }) {
+		t.Fatalf("no result in\n%s%s", out, notes)
+	}
+	return r
 }

@@ -10,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"thundercollective/launch/wire"
@@ -61,7 +63,7 @@ type agent struct {
 	quiet   time.Duration // what silence is set to; 0 is for ever
 
 	prepared *prepared
-	job      *job
+	jobs     []*job // one for each Start
 }
 
 var errGone = errors.New("the launcher is gone")
@@ -168,9 +170,15 @@ func (a *agent) handle(ctx context.Context, f wire.Frame) error {
 			return err
 		}
 		return a.start(s)
+	case wire.KindNext:
+		var n wire.Next
+		if a.prepared != nil && a.prepared.coordinator != nil {
+			n = a.prepared.coordinator.next()
+		}
+		return a.conn.Send(wire.KindNext, 0, n)
 	case wire.KindStdin, wire.KindStdinEnd, wire.KindTerminate, wire.KindKill:
-		if a.job != nil {
-			a.job.handle(f)
+		for _, j := range a.jobs {
+			j.handle(f)
 		}
 	default:
 		return fmt.Errorf("unexpected frame %q", f.Kind)
@@ -178,7 +186,7 @@ func (a *agent) handle(ctx context.Context, f wire.Frame) error {
 	return nil
 }
 
-// start starts the ranks that were prepared for.
+// start starts ranks that were prepared for.
 func (a *agent) start(s wire.Start) error {
 	if a.prepared == nil {
 		return errors.New("told to start before it was told to prepare")
@@ -188,9 +196,13 @@ func (a *agent) start(s wire.Start) error {
 		return a.conn.Send(wire.KindFinished, 0, wire.Failed{Code: 1, Message: err.Error()})
 	}
 	p := a.prepared
-	a.prepared = nil
-	a.job = newJob(a.conn, s, p, files)
-	go a.job.run()
+	if !s.Keep {
+		a.prepared = nil
+	}
+	a.jobs = slices.DeleteFunc(a.jobs, (*job).over)
+	j := newJob(a.conn, s, p, files)
+	a.jobs = append(a.jobs, j)
+	go j.run()
 	return nil
 }
 
@@ -198,7 +210,11 @@ func (a *agent) start(s wire.Start) error {
 func (a *agent) writeFiles(files map[string]string) (env []string, err error) {
 	for name, text := range files {
 		path := filepath.Join(a.dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		// Ranks that were started before may be reading it.
+		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+		if err := os.Rename(path+".new", path); err != nil {
 			return nil, err
 		}
 		env = append(env, name+"="+path)
@@ -208,10 +224,12 @@ func (a *agent) writeFiles(files map[string]string) (env []string, err error) {
 
 // release ends whatever there is.
 func (a *agent) release(cause error) {
+	var all sync.WaitGroup
+	for _, j := range a.jobs {
+		all.Go(func() { j.abandon(cause) })
+	}
+	all.Wait()
 	if a.prepared != nil {
 		a.prepared.close()
-	}
-	if a.job != nil {
-		a.job.abandon(cause)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"thundercollective/launch/wire"
 )
 
-// A job is one generation of this machine's ranks.
+// A job is ranks of this machine that were started together: all of them, or those
+// that are started again while the others live on.
 type job struct {
 	conn   *wire.Conn
 	start  wire.Start
@@ -57,6 +58,16 @@ func (j *job) handle(f wire.Frame) {
 	}
 }
 
+// over reports whether nothing is left of the job.
+func (j *job) over() bool {
+	select {
+	case <-j.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // abandon ends the ranks without a launcher, and waits for them.
 func (j *job) abandon(cause error) {
 	j.cancel(cause)
@@ -83,6 +94,7 @@ func (j *job) run() {
 		Stderr: func(i int) io.Writer { return output{j.conn, wire.KindStderr, s.Ranks[i]} },
 		Linger: s.Linger,
 		Grace:  s.Grace,
+		Keep:   s.Keep,
 		Now:    j.now,
 		Started: func(i, pid int) {
 			j.conn.Send(wire.KindStarted, s.Ranks[i], wire.Started{PID: pid, At: time.Now().UnixNano()})
@@ -95,7 +107,9 @@ func (j *job) run() {
 			j.conn.Send(wire.KindExited, s.Ranks[i], x)
 		},
 	})
-	j.prep.close()
+	if !s.Keep {
+		j.prep.close()
+	}
 	j.conn.Send(wire.KindFinished, 0, j.outcome(err))
 }
 

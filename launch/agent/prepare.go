@@ -19,13 +19,13 @@ import (
 
 // A prepared generation has everything but its ranks.
 type prepared struct {
-	ready wire.Ready
-	stop  func() // ends the coordinator, if we serve it
+	ready       wire.Ready
+	coordinator *coordinator // nil if we do not serve it
 }
 
 func (p *prepared) close() {
-	if p.stop != nil {
-		p.stop()
+	if p.coordinator != nil {
+		p.coordinator.close()
 	}
 }
 
@@ -70,7 +70,9 @@ func (a *agent) tryPrepare(ctx context.Context, req wire.Prepare) (*prepared, er
 	for i, ln := range lns {
 		p.ready.Ports = append(p.ready.Ports, ln.Addr().(*net.TCPAddr).Port)
 		if i == 0 && req.Serve != nil {
-			p.stop = coordinate(ln, *req.Serve)
+			p.coordinator = coordinate(ln, *req.Serve, func(rank int, generation uint32) {
+				a.conn.Send(wire.KindReforming, rank, wire.Reforming{Generation: generation})
+			})
 			continue
 		}
 		ln.Close()

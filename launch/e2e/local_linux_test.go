@@ -215,6 +215,7 @@ func TestBadInput(t *testing.T) {
 		{"-n 2", 2, "no program"},
 		{"-n 2 --env =x -- true", 2, "NAME=value"},
 		{"-n 2 --tag maybe -- true", 2, "--tag"},
+		{"-n 2 --restart-mode some -- true", 2, "--restart-mode"},
 		{"-n 2 --stdin 3 -- true", 2, "--stdin"},
 		{"-n 2 --quiet-ranks=x -- true", 2, "--quiet-ranks"},
 		{"-n 2 --print-config gloo", 2, "--print-config"},

@@ -45,6 +45,9 @@ type Config struct {
 	// Grace is how long a rank may take from SIGTERM to its end before it is
 	// killed; 0 is DefaultGrace, at most MaxGrace, negative none at all.
 	Grace time.Duration
+	// Keep leaves it to the caller to end the job after a failure: the others run
+	// on, and only what the failed rank left behind is killed, at once.
+	Keep bool
 	// Now, when closed, kills everything at once. May be nil.
 	Now <-chan struct{}
 

@@ -15,7 +15,7 @@
 // kernel saw them die, not the order in which we got to look). After the first
 // failure the others have Config.Linger to find out by themselves and say so in
 // their output; then each process group gets SIGTERM, and SIGKILL Config.Grace
-// later. The end of the context asks for the same without the linger, closing
+// later; with Config.Keep that is up to the caller. The end of the context asks for the same without the linger, closing
 // Config.Now for SIGKILL at once. When the last rank is gone, whatever ranks
 // left running in the background is ended too.
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -60,10 +61,16 @@ func (j *job) supervise(ctx context.Context) {
 			}
 			j.enter(terminating)
 			poll = time.After(pollEvery)
+		} else if j.leftovers() {
+			poll = time.After(10 * pollEvery)
 		}
 		select {
 		case r := <-j.exits:
-			if j.reaped(r) {
+			switch failed := j.reaped(r); {
+			case failed && j.cfg.Keep:
+				r.signal(syscall.SIGKILL) // it must not be in its successor's way
+				j.killed = append(j.killed, r)
+			case failed:
 				j.enter(lingering)
 			}
 		case <-done:
@@ -116,6 +123,18 @@ func (j *job) signal(sig syscall.Signal) {
 			r.signal(syscall.SIGCONT) // a stopped process would not hear it
 		}
 	}
+}
+
+// leftovers reports whether something of a failed rank that was killed is still
+// there. What is not is forgotten: its number may soon be somebody else's.
+func (j *job) leftovers() bool {
+	j.killed = slices.DeleteFunc(j.killed, func(r *rank) bool {
+		if r.checkGone() {
+			j.watcher.forget(r.group())
+		}
+		return r.gone
+	})
+	return len(j.killed) > 0
 }
 
 func (j *job) allGone() bool {

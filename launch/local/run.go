@@ -38,6 +38,7 @@ type job struct {
 	watcher *watcher
 	exits   chan *rank // reaped ranks, in the order they died
 	alive   int        // started and not yet reaped
+	killed  []*rank    // failed, and what they left may still be there
 
 	mu  sync.Mutex // guards the destinations of output, and the tails
 	in  sync.WaitGroup

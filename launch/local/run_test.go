@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -107,6 +108,60 @@ func TestRunFailures(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// With Keep, a failure kills what the failed rank left behind, and nothing else.
+func TestKeep(t *testing.T) {
+	dir := t.TempDir()
+	cfg := script(3, `
+		sh -c 'trap "" TERM; while :; do sleep 0.1; done' &
+		echo $$ $! > `+dir+`/new.$RANK && mv `+dir+`/new.$RANK `+dir+`/$RANK
+		[ $RANK != 1 ] || exit 3
+		trap 'exit 0' TERM; while :; do sleep 0.05; done`)
+	cfg.Keep, cfg.Linger, cfg.Grace = true, -1, 300*time.Millisecond
+	// both are a rank's process and the one that it started.
+	both := func(rank int) (pids [2]int) {
+		for {
+			if b, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(rank))); err == nil {
+				fmt.Sscan(string(b), &pids[0], &pids[1])
+				return pids
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	failed := make(chan struct{})
+	cfg.Exited = func(rank int, _ *ExitError) {
+		if rank == 1 {
+			close(failed)
+		}
+	}
+	var all [][2]int
+	go func() {
+		defer cancel()
+		<-failed
+		for r := range 3 {
+			all = append(all, both(r))
+		}
+		for processAlive(all[1][1]) {
+			time.Sleep(time.Millisecond)
+		}
+		for _, r := range []int{0, 2} {
+			if !processAlive(all[r][0]) || !processAlive(all[r][1]) {
+				t.Errorf("rank %d was ended with rank 1", r)
+			}
+		}
+	}()
+	var e *ExitError
+	if err := Run(ctx, cfg); !errors.As(err, &e) || e.Rank != 1 || e.Code != 3 {
+		t.Errorf("got %v, want the failure of rank 1", err)
+	}
+	for r, pids := range all {
+		if processAlive(pids[0]) || processAlive(pids[1]) {
+			t.Errorf("a process of rank %d is still there", r)
+		}
 	}
 }
 

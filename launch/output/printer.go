@@ -86,6 +86,23 @@ func (p *Printer) Generation(n int) error {
 	return p.openLogs(fmt.Sprintf(".restart-%d", n))
 }
 
+// Restart begins the log file of a rank that alone is started again, at restart n.
+func (p *Printer) Restart(rank, n int) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tails[rank] = local.Tail{}
+	if rank >= len(p.logs) {
+		return nil
+	}
+	f, err := p.openLog(rank, fmt.Sprintf(".restart-%d", n))
+	if err != nil {
+		return err
+	}
+	p.closeLog(p.logs[rank])
+	p.logs[rank] = f
+	return nil
+}
+
 func (p *Printer) openLogs(suffix string) error {
 	if p.cfg.LogDir == "" {
 		return nil
@@ -94,23 +111,35 @@ func (p *Printer) openLogs(suffix string) error {
 		return fmt.Errorf("log folder: %w", err)
 	}
 	for r := range p.cfg.Hosts {
-		f, err := os.Create(filepath.Join(p.cfg.LogDir, fmt.Sprintf("rank-%d%s.log", r, suffix)))
+		f, err := p.openLog(r, suffix)
 		if err != nil {
 			p.closeLogs()
-			return fmt.Errorf("log file: %w", err)
+			return err
 		}
 		p.logs = append(p.logs, f)
 	}
 	return nil
 }
 
+func (p *Printer) openLog(rank int, suffix string) (*os.File, error) {
+	f, err := os.Create(filepath.Join(p.cfg.LogDir, fmt.Sprintf("rank-%d%s.log", rank, suffix)))
+	if err != nil {
+		return nil, fmt.Errorf("log file: %w", err)
+	}
+	return f, nil
+}
+
 func (p *Printer) closeLogs() {
 	for _, f := range p.logs {
-		if err := f.Close(); err != nil && p.err == nil {
-			p.err = err
-		}
+		p.closeLog(f)
 	}
 	p.logs = nil
+}
+
+func (p *Printer) closeLog(f *os.File) {
+	if err := f.Close(); err != nil && p.err == nil {
+		p.err = err
+	}
 }
 
 // Lines shows whole lines of a rank.

@@ -46,6 +46,8 @@ const (
 	KindTerminate  Kind = 'T'
 	KindKill       Kind = 'K'
 	KindFinished   Kind = 'D' // Failed; an empty one for success
+	KindNext       Kind = 'N' // the launcher's question; Next is the answer
+	KindReforming  Kind = 'r' // Reforming, of a rank
 	KindPing       Kind = 'p'
 )
 

@@ -11,7 +11,10 @@
 //	Prepare (Copy... CopyEnd)     Ready, or Failed
 //	Start                         Started, Output, Exited per rank
 //	Stdin, StdinEnd               StdinTaken
-//	Terminate, Kill               Finished, when all its ranks are gone
+//	                              Reforming per rank, of the coordinator's machine
+//	Next                          Next, by the same
+//	Start, of ranks that ended    as above; each Start has its Finished
+//	Terminate, Kill               Finished, when all ranks of a Start are gone
 //	Ping, every second
 //
 // After Finished comes the next generation's Prepare, or the end of the stream,

@@ -4,7 +4,7 @@ import "time"
 
 // Protocol is the version of the frames. Launcher and agents must agree on it
 // before they compare anything else.
-const Protocol = 1
+const Protocol = 2
 
 // Hello is an agent's introduction.
 type Hello struct {
@@ -79,8 +79,25 @@ type Start struct {
 	Files map[string]string
 	// Stdin lists the ranks that will get input; the others get none.
 	Stdin []int
-	// Linger and Grace are those of local.Config.
+	// Linger, Grace and Keep are those of local.Config. With Keep, ranks that have
+	// ended may be started again by another Start, and the coordinator is served
+	// until the next Prepare.
 	Linger, Grace time.Duration
+	Keep          bool
+}
+
+// Next is the generation that a rank would be started in now, if it were started
+// alone: the one after that in which the ranks last met, or, if they have not met
+// since, that which they wait to meet in.
+type Next struct {
+	Generation uint32
+	Met        bool // the ranks have met at the coordinator at all
+}
+
+// Reforming tells of a rank that asks the coordinator for a generation which no
+// rank was started in: its program goes on when others die.
+type Reforming struct {
+	Generation uint32
 }
 
 // Started tells of a rank that runs.
