@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -191,6 +192,19 @@ func (w copyWriter) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// addresses is how the others reach each machine. Where not all are joined by
+// cables, that is not at an end of one.
+func (c *Config) addresses(place hosts.Placement, hellos []wire.Hello) []string {
+	list := c.Hosts
+	if c.Edges != "" {
+		list = slices.Clone(list)
+		for i := range list {
+			list[i].Addrs = nil
+		}
+	}
+	return addresses(list, place, hellos)
 }
 
 // addresses decides how the others reach each machine: as the hostfile says;

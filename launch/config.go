@@ -35,6 +35,9 @@ type Config struct {
 	// Copy lists files and folders that are sent to a fresh folder on every
 	// machine, which becomes the working directory.
 	Copy []string
+	// Edges are the cables between the ranks, as THUNDER_EDGES takes them (see
+	// hosts.Edges); "" where every machine reaches every other.
+	Edges string
 	// Port is the first of the ports that a job needs on each machine; 0 is any
 	// that are free.
 	Port int

@@ -19,7 +19,9 @@
 // program and the folder, unpack what is copied, take ports. Only when everyone
 // is ready does any rank start, so that a typing mistake starts nothing
 // anywhere. The agent of rank 0's machine serves the job's coordinator: its port
-// cannot be taken by anyone else in between.
+// cannot be taken by anyone else in between. It is met at the first address that
+// the hostfile has for that machine, or, where Config.Edges says that not all
+// machines are joined, where ssh reaches it.
 //
 // The job's token is made here, travels in the frames, and is put into a file
 // that only the user can read. It is on no command line and in no log.

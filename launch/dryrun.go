@@ -22,7 +22,7 @@ func DryRun(w io.Writer, cfg Config) error {
 		return err
 	}
 	place := hosts.Place(cfg.Hosts)
-	job := &environ.Job{Hosts: cfg.Hosts, Place: place, Served: true}
+	job := &environ.Job{Hosts: cfg.Hosts, Place: place, Edges: cfg.Edges, Served: true}
 	hellos := make([]wire.Hello, len(place.Machines))
 	for m, machine := range place.Machines {
 		var ports []string
@@ -37,7 +37,7 @@ func DryRun(w io.Writer, cfg Config) error {
 		// A machine is known by its name where nothing better is known yet.
 		hellos[m] = wire.Hello{Self: machine.Name}
 	}
-	job.Addrs = addresses(cfg.Hosts, place, hellos)
+	job.Addrs = cfg.addresses(place, hellos)
 	prog := cfg.program()
 	var b strings.Builder
 	for m, machine := range place.Machines {

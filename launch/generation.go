@@ -54,7 +54,7 @@ func (g *generation) prepare(ctx context.Context, again []wire.Ready) error {
 	for m, a := range g.agents {
 		hellos[m] = a.Hello
 	}
-	addrs := addresses(g.cfg.Hosts, g.place, hellos)
+	addrs := g.cfg.addresses(g.place, hellos)
 	errs := make(chan error, len(g.agents))
 	for m, a := range g.agents {
 		p := g.request(m, addrs[m], again)
@@ -140,7 +140,7 @@ func (g *generation) collect(ctx context.Context, failed <-chan error) error {
 // start starts the ranks of all machines.
 func (g *generation) start() error {
 	job := &environ.Job{
-		Hosts: g.cfg.Hosts, Place: g.place, Served: true, Token: g.token, Generation: g.number,
+		Hosts: g.cfg.Hosts, Place: g.place, Edges: g.cfg.Edges, Served: true, Token: g.token, Generation: g.number,
 	}
 	if w := g.cfg.Output.Columns; w > 0 {
 		job.Columns, job.Lines = max(w-g.printer.Width(), 1), g.cfg.Lines
@@ -154,7 +154,7 @@ func (g *generation) start() error {
 		}
 		job.Ports = append(job.Ports, ports)
 	}
-	job.Addrs = addresses(g.cfg.Hosts, g.place, hellos)
+	job.Addrs = g.cfg.addresses(g.place, hellos)
 	g.job, g.latest = job, g.number
 	g.started = time.Now()
 	g.ranks = make([]rankState, g.place.Size())

@@ -234,8 +234,8 @@ func (h *Hostfile) peers() ([]Peer, error) {
 	return peers, nil
 }
 
-// edgeSpecs returns the cables in the form of the --edges flag.
-func (h *Hostfile) edgeSpecs() []EdgeSpec {
+// EdgeSpecs returns the cables in the form of the --edges flag.
+func (h *Hostfile) EdgeSpecs() []EdgeSpec {
 	var list []EdgeSpec
 	for i, e := range h.Edges {
 		s := EdgeSpec{A: e[0], B: e[1]}

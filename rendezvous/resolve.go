@@ -98,7 +98,7 @@ func hostfilePeers(cfg Config) ([]Peer, []EdgeSpec, error) {
 	if err := checkRank(cfg.Rank, len(peers), "the hostfile"); err != nil {
 		return nil, nil, err
 	}
-	return peers, h.edgeSpecs(), nil
+	return peers, h.EdgeSpecs(), nil
 }
 
 // coordinate joins at the coordinator, and serves it if that is this rank's part.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,9 @@ else. A program that ends in .py is run by Python.
 
 Ranks find each other through their environment: programs that use this library,
 torchrun's (RANK, WORLD_SIZE, MASTER_ADDR, ...), MLX's (MLX_RANK, MLX_HOSTFILE,
-...) and Open MPI's way of counting ranks are all served.
+...) and Open MPI's way of counting ranks are all served. Where not all machines
+are joined by cables, the hostfile's edges, or --edges, go to the ranks as
+THUNDER_EDGES; the machines then meet where ssh reaches them.
 
 The exit code is that of the first rank that failed (128 and the signal's number
 if a signal ended it); 127 if the program is not found, 126 if it cannot be run,
@@ -84,6 +87,7 @@ type launchFlags struct {
 	ranks       int
 	hosts       string
 	hostfile    string
+	edges       string
 	env         []string
 	cwd         string
 	python      string
@@ -112,6 +116,7 @@ func (f *launchFlags) add(cmd *cobra.Command) {
 	fs.IntVarP(&f.ranks, "ranks", "n", 0, "`NUMBER` of ranks: on this machine, or the first so many slots of the hosts (default: 1, or all slots)")
 	fs.StringVar(&f.hosts, "hosts", "", "`HOSTS` to run on, as ssh knows them, with their number of ranks: a,b:2,me@c")
 	fs.StringVar(&f.hostfile, "hostfile", "", "JSON `FILE` with the hosts to run on")
+	fs.StringVar(&f.edges, "edges", "", "`CABLES` between ranks or hosts, if not all are joined: 0-1,b-c@10 with rates in Gb/s (default: the hostfile's) (THUNDER_EDGES)")
 	fs.StringArrayVar(&f.env, "env", nil, "set a variable for every rank, `NAME=value`, or pass on ours, NAME (repeatable)")
 	fs.StringVar(&f.cwd, "cwd", "", "`FOLDER` to run in on every machine (default: this one where it exists, else the home folder)")
 	fs.StringVar(&f.python, "python", "", "Python `INTERPRETER` for scripts (default: python3)")
@@ -210,6 +215,12 @@ func (f *launchFlags) config(cmd *cobra.Command, args []string) (*launch.Config,
 // where fills in the hosts.
 func (f *launchFlags) where(cfg *launch.Config) error {
 	var err error
+	var edges []rendezvous.EdgeSpec
+	if text := cmp.Or(f.edges, os.Getenv("THUNDER_EDGES")); text != "" {
+		if edges, err = rendezvous.ParseEdges(text); err != nil {
+			return err
+		}
+	}
 	switch {
 	case f.hosts != "" && f.hostfile != "":
 		return errors.New("--hosts and --hostfile both say where to run; give one of them")
@@ -225,6 +236,9 @@ func (f *launchFlags) where(cfg *launch.Config) error {
 		if cfg.Hosts, err = hosts.FromHostfile(file); err != nil {
 			return err
 		}
+		if edges == nil {
+			edges = file.EdgeSpecs()
+		}
 		cfg.Env = slices.Clone(file.Envs)
 		if file.Backend != "" {
 			cfg.Env = append(cfg.Env, "MLX_DISTRIBUTED_BACKEND="+file.Backend)
@@ -237,15 +251,15 @@ func (f *launchFlags) where(cfg *launch.Config) error {
 			return fmt.Errorf("-n: %d ranks, want 1 to %d", f.ranks, hosts.MaxSlots)
 		}
 		cfg.Hosts = []hosts.Host{{Name: "localhost", Slots: max(f.ranks, 1)}}
-		return nil
 	}
-	if f.ranks == 0 {
-		return nil
+	all := cfg.Hosts
+	if f.ranks != 0 {
+		if cfg.Hosts, err = hosts.First(all, f.ranks); err != nil {
+			return fmt.Errorf("-n: %w", err)
+		}
 	}
-	if cfg.Hosts, err = hosts.First(cfg.Hosts, f.ranks); err != nil {
-		return fmt.Errorf("-n: %w", err)
-	}
-	return nil
+	cfg.Edges, err = hosts.Edges(edges, all, hosts.Place(cfg.Hosts))
+	return err
 }
 
 // terminal fills in where input comes from and output goes.

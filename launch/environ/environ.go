@@ -24,6 +24,7 @@ type Job struct {
 	Place      hosts.Placement
 	Addrs      []string   // of each machine, as the others reach it
 	Ports      [][]string // of each machine, as many as PortCount says
+	Edges      string     // cables between the ranks, if not all are joined
 	Served     bool       // an agent serves the coordinator
 	Token      string
 	Generation uint32
@@ -61,7 +62,8 @@ func (j *Job) Rank(rank int) []string {
 		env.set("THUNDER_COORDINATOR_SERVED", 1)
 	}
 	env.set("THUNDER_GENERATION", j.Generation)
-	env.set("THUNDER_TOKEN", "") // one of the user's would contradict ours
+	env.set("THUNDER_TOKEN", "")      // one of the user's would contradict ours
+	env.set("THUNDER_EDGES", j.Edges) // and the user's may name hosts as the ranks do not
 	if rails := j.Hosts[at.Host].Addrs; len(rails) > 0 {
 		env.set("THUNDER_ADDR", joinRails(rails))
 	}

@@ -17,6 +17,7 @@ const MaxSlots = 4096
 // A Host is a machine that runs ranks.
 type Host struct {
 	Name  string     // as ssh knows it
+	Label string     // what a hostfile calls it; empty without one
 	Slots int        // how many ranks it runs
 	Addrs []string   // its addresses without ports, one per rail; may be empty
 	RDMA  [][]string // devices that lead to each host of the list; empty without RDMA
@@ -84,9 +85,9 @@ func FromHostfile(f *rendezvous.Hostfile) ([]Host, error) {
 	var hs []Host
 	for i := range f.Hosts {
 		from := &f.Hosts[i]
-		h := Host{Name: from.SSH, Slots: max(from.Slots, 1), RDMA: from.RDMA}
+		h := Host{Name: from.SSH, Label: from.Label(), Slots: max(from.Slots, 1), RDMA: from.RDMA}
 		if h.Name == "" {
-			h.Name = from.Label()
+			h.Name = h.Label
 		}
 		if reason := badName(h.Name); reason != "" {
 			return nil, fmt.Errorf("%s: host %d: %q: %s", f.Path, i, h.Name, reason)

@@ -52,8 +52,8 @@ func TestFromHostfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Host{
-		{Name: "me@a", Slots: 1, Addrs: []string{"10.0.0.1", "10.1.0.1"}, RDMA: [][]string{nil, {"rdma_en5"}}},
-		{Name: "10.0.0.2", Slots: 2, Addrs: []string{"10.0.0.2"}, RDMA: [][]string{{"rdma_en4", "rdma_en5"}, nil}},
+		{Name: "me@a", Label: "a", Slots: 1, Addrs: []string{"10.0.0.1", "10.1.0.1"}, RDMA: [][]string{nil, {"rdma_en5"}}},
+		{Name: "10.0.0.2", Label: "10.0.0.2", Slots: 2, Addrs: []string{"10.0.0.2"}, RDMA: [][]string{{"rdma_en4", "rdma_en5"}, nil}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
