@@ -43,7 +43,7 @@ fuzz: ## fuzz every parser for FUZZTIME (10s) each
 	scripts/fuzz.sh
 
 .PHONY: test-rails
-test-rails: ## rails, relays and rings on shaped cables: figures beside iperf3 (root)
+test-rails: ## rails, relays and rings on shaped cables: figures beside iperf3 and Open MPI (root)
 	THUNDER_FIGURES=1 $(GO) test -count=1 -timeout 15m -run Figure -v ./cabling/lab
 
 .PHONY: bench

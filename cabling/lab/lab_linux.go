@@ -64,12 +64,18 @@ func New(t testing.TB, n int, cables ...Cable) *Lab {
 			if c.Mbps > 0 {
 				// A queue of 4 ms: enough for TCP to fill the cable.
 				l.In(h, "tc", "qdisc", "add", "dev", dev, "root", "tbf",
-					"rate", fmt.Sprintf("%dmbit", c.Mbps), "burst", fmt.Sprint(max(c.Mbps*125, 64<<10)), "limit", fmt.Sprint(max(c.Mbps*1000, 256<<10)))
+					"rate", fmt.Sprintf("%dmbit", c.Mbps), "burst", fmt.Sprint(l.Burst(i)), "limit", fmt.Sprint(max(c.Mbps*1000, 256<<10)))
 			}
 		}
 	}
 	return l
 }
+
+// Host is the namespace that a host is.
+func (l *Lab) Host(host int) string { return l.hosts[host] }
+
+// Burst is how many bytes pass a cable at once after a pause, beside its rate.
+func (l *Lab) Burst(cable int) int { return max(l.cables[cable].Mbps*125, 64<<10) }
 
 // Device is the interface of a cable, the same at both ends.
 func (l *Lab) Device(cable int) string { return fmt.Sprintf("c%d", cable) }
