@@ -1,6 +1,7 @@
 package thunder
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -129,6 +130,10 @@ func (w *wiring) open(ln *tcp.Listener, tc tcp.Config, hosts []string) (fabric.F
 			return nil, err // not f: a nil *tcp.Fabric would not be a nil fabric.Fabric
 		}
 		return f, nil
+	}
+	if tc.Checksum {
+		ln.Close()
+		return nil, errors.New("payload checksums (--checksum, THUNDER_CHECKSUM) are not available over several rails; leave them out, or give each rank one address")
 	}
 	f, err := rails.OverTCP(ln, tc, rails.Config{Hosts: hosts, Streams: tc.Streams, Logger: tc.Logger}, nil)
 	if err != nil {

@@ -43,6 +43,15 @@
 // takes long goes on sending them. Package internal/liveness says how ranks come to
 // the same verdict.
 //
+// Bytes that are damaged on the way are the network's to find: Ethernet frames and TCP
+// segments carry checksums, and what fails them is sent again. What they miss, such as
+// a byte that a bad memory module or switch changes between the two, is found in a
+// message's header always, and in its payload with Options.Checksum (THUNDER_CHECKSUM=1),
+// which is off by default because it looks at every byte twice more. The rank that
+// receives the damage takes the connection for broken, and all get a *PeerLostError
+// with that cause. Shared memory has no way to go wrong between two ranks, and RDMA
+// checks its packets in hardware; fabric/rdma adds its own on devices that may lose them.
+//
 // # After a failure
 //
 // Comm.Shrink makes a group of the survivors, who agree on who they are (package

@@ -23,7 +23,7 @@ func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rend
 	}
 	tc := tcp.Config{
 		Rank: roster.Rank, Generation: roster.Generation, Token: cfg.Token,
-		Streams: o.Streams, Spin: spinFor(roster), Logger: o.Logger,
+		Streams: o.Streams, Checksum: o.Checksum, Spin: spinFor(roster), Logger: o.Logger,
 	}
 	var hosts []string
 	for _, p := range roster.Peers {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
+	"strconv"
 	"time"
 
 	"thundercollective/metrics"
@@ -65,6 +66,11 @@ type Options struct {
 	GIDIndex int
 	// Streams is the number of TCP connections to each peer.
 	Streams int
+	// Checksum has every message over TCP carry a checksum of its payload, so that
+	// bytes damaged on the way end in an error, never in a wrong result. The network
+	// checks them too (TCP, Ethernet), which is why it is off by default; headers are
+	// always protected. All ranks have to say the same.
+	Checksum bool
 	// Algo is the algorithm of all operations that have it; Auto picks by size.
 	Algo Algo
 	// Profile names a file of 'thunder tune' to choose algorithms by, the same on
@@ -95,6 +101,13 @@ func (o Options) complete(getenv func(string) string) (Options, error) {
 	}
 	if err := o.rdmaOptions(getenv); err != nil {
 		return o, err
+	}
+	if s := getenv("THUNDER_CHECKSUM"); s != "" && !o.Checksum {
+		on, err := strconv.ParseBool(s)
+		if err != nil {
+			return o, fmt.Errorf("thunder: THUNDER_CHECKSUM is %q: give 1 or 0", s)
+		}
+		o.Checksum = on
 	}
 	if o.Profile == "" {
 		o.Profile = getenv("THUNDER_PROFILE")

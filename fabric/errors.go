@@ -38,3 +38,12 @@ func (e *TagError) Error() string {
 	}
 	return fmt.Sprintf("message from rank %d has tag %x, expected %x", e.Peer, e.Got, e.Want)
 }
+
+// A CorruptError is the cause of a LostError: what arrived is not what the peer sent.
+type CorruptError struct {
+	What string // the part that is damaged: "header" or "payload"
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("a message's %s was damaged on the way: its checksum differs", e.What)
+}

@@ -189,7 +189,7 @@ func (f *benchFlags) local(cmd *cobra.Command, cfg bench.Config, ranks int) erro
 			ranks, bench.FormatSize(float64(need)), bench.FormatSize(float64(have)))
 	}
 	r := &report{cfg: cfg, ranks: ranks, where: fmt.Sprintf("%d local ranks", ranks), json: f.json, svg: f.svg}
-	run := localRun{cfg: cfg, ranks: ranks, timeout: f.work.timeout}
+	run := localRun{cfg: cfg, ranks: ranks, timeout: f.work.timeout, sums: f.work.sums}
 	err := r.watch(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), run.run)
 	if f.rails && err == nil {
 		err = printRails(cmd.OutOrStdout(), 0, nil, f.json) // there are no several on one machine

@@ -28,6 +28,7 @@ type workFlags struct {
 	iters   int
 	warmup  int
 	noCheck bool
+	sums    bool
 	alloc   bool
 	idle    time.Duration
 	explain bool
@@ -50,6 +51,7 @@ func (f *workFlags) addCommon(fs *pflag.FlagSet) {
 	fs.IntVar(&f.iters, "iters", 0, "timed iterations of each size (default: what fits a quarter of a second)")
 	fs.IntVar(&f.warmup, "warmup", -1, "iterations before that are not timed (default: by size)")
 	fs.BoolVar(&f.noCheck, "no-check", false, "do not check the results")
+	fs.BoolVar(&f.sums, "checksum", false, "send a checksum with every message over TCP, on all ranks or on none (THUNDER_CHECKSUM=1)")
 	fs.BoolVar(&f.alloc, "alloc", false, "take the buffers from the fabric's own memory (Comm.Alloc)")
 	fs.BoolVar(&f.explain, "explain", false, "measure what a message costs first, and print the time predicted from it beside each row")
 	fs.DurationVar(&f.idle, "idle", 0, "barrier: hold the last rank back for so long, and print the processor time of those that wait")

@@ -54,7 +54,7 @@ func (f *joinFlags) given(fs *pflag.FlagSet) string {
 func (f *joinFlags) options(work *workFlags) (thunder.Options, error) {
 	o := thunder.Options{
 		Rank: f.rank, Size: f.size, Addrs: f.addrs, Coordinator: f.coordinator, Hostfile: f.hostfile, Edges: f.edges,
-		Insecure: f.insecure, Fabric: work.fabric, Streams: work.streams,
+		Insecure: f.insecure, Fabric: work.fabric, Streams: work.streams, Checksum: work.sums,
 		Timeout: work.timeout, StartTimeout: f.startTimeout,
 	}
 	if work.fabric == "mem" {

@@ -28,6 +28,7 @@ type localRun struct {
 	cfg     bench.Config
 	ranks   int
 	timeout time.Duration
+	sums    bool                // messages over TCP carry checksums
 	started func(rank, pid int) // told of each process, unless nil
 }
 
@@ -100,7 +101,7 @@ func (l *localRun) processes(ctx context.Context, emit func(bench.Row), stderr i
 	rows := &rowReader{emit: emit}
 	var end firstEnd
 	err = local.Run(ctx, local.Config{
-		Argv:  append([]string{self}, rankArgs(l.cfg, l.timeout)...),
+		Argv:  append([]string{self}, append(rankArgs(l.cfg, l.timeout), "--checksum="+strconv.FormatBool(l.sums))...),
 		Ranks: l.ranks,
 		Bind:  true,
 		Env: func(rank int) []string {

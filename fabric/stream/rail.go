@@ -222,7 +222,7 @@ func (cfg *Config) authenticate(ctx context.Context, c *Conn, ch fabric.Channel,
 	defer stop()
 	want := cfg.Hello
 	want.Purpose, want.Channel = handshake.PurposeRail, uint32(ch)
-	want.Stream, want.Streams = uint16(stream), uint16(streams)
+	want.Stream, want.Streams = uint16(stream), uint8(streams)
 	if cfg.First {
 		return handshake.Dial(c, want, cfg.Token)
 	}

@@ -76,29 +76,30 @@ func (f *Fabric) greet(g *guest) {
 		p, err = f.admit(h)
 		return err
 	})
+	f.door.leave(g)
 	if err != nil && onward != nil {
 		f.relays.drop(onward)
 	}
 	if err == nil {
 		c.SetDeadline(time.Time{}) // the link, once whole, has deadlines of its own
 		c.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true})
-	}
-	if err == nil && h.Purpose == handshake.PurposeLink && !p.add(c, int(h.Stream), int(h.Streams), f.builder(p.key)) {
+		switch h.Purpose {
+		case handshake.PurposeRelay:
+			f.relays.join(c, onward)
+			return
+		case handshake.PurposeRail:
+			f.cfg.OnRail(c, h)
+			return
+		}
+		if p.add(c, int(h.Stream), int(h.Streams), f.builder(p.key)) {
+			return
+		}
 		err = errors.New("the link is complete already")
 	}
-	f.door.leave(g, err)
-	if err != nil {
-		c.Close()
-		if f.ctx.Err() == nil {
-			f.door.log(f.cfg.Logger, time.Now())
-		}
-		return
-	}
-	switch h.Purpose {
-	case handshake.PurposeRelay:
-		f.relays.join(c, onward)
-	case handshake.PurposeRail:
-		f.cfg.OnRail(c, h)
+	c.Close()
+	if f.ctx.Err() == nil {
+		f.door.refuse(g, err)
+		f.door.log(f.cfg.Logger, time.Now())
 	}
 }
 
@@ -112,8 +113,14 @@ func (f *Fabric) admit(h handshake.Hello) (*pending, error) {
 		return nil, reject(handshake.Other, "rank %d has no second rail to rank %d; the ranks' address lists differ", f.cfg.Rank, h.From)
 	case int(h.From) <= f.cfg.Rank || int(h.From) >= f.Size():
 		return nil, reject(handshake.WrongRank, "rank %d does not dial rank %d", h.From, f.cfg.Rank)
-	case h.Streams < 1 || h.Streams > MaxStreams || h.Stream >= h.Streams:
+	case h.Streams < 1 || h.Streams > MaxStreams || h.Stream >= uint16(h.Streams):
 		return nil, reject(handshake.Other, "stream %d of %d makes no sense", h.Stream, h.Streams)
+	case f.cfg.Checksum != (h.Flags&handshake.FlagChecksum != 0):
+		with, without := int(h.From), f.cfg.Rank
+		if f.cfg.Checksum {
+			with, without = without, with
+		}
+		return nil, reject(handshake.Other, "rank %d was started with checksums, rank %d without; say --checksum (THUNDER_CHECKSUM=1) on all ranks or on none", with, without)
 	case h.Purpose == handshake.PurposeRail:
 		return nil, nil
 	}

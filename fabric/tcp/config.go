@@ -37,6 +37,8 @@ type Config struct {
 	// Spin is how long a receiver polls before it parks. It must be 0 when
 	// more ranks than cores share the machine.
 	Spin time.Duration
+	// Checksum has every payload carry a CRC, at both ends or not at all.
+	Checksum bool
 	// HandshakeTimeout bounds how long a connection may take to prove itself;
 	// 5 s if 0.
 	HandshakeTimeout time.Duration

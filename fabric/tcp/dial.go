@@ -96,10 +96,14 @@ func (f *Fabric) DialRail(ctx context.Context, peer int, path *Path, ch fabric.C
 
 // hello introduces this rank to another.
 func (f *Fabric) hello(purpose uint8, to int, ch fabric.Channel, stream, streams int) handshake.Hello {
+	var flags uint8
+	if f.cfg.Checksum {
+		flags |= handshake.FlagChecksum
+	}
 	return handshake.Hello{
 		Purpose: purpose, Generation: f.cfg.Generation,
 		From: uint32(f.cfg.Rank), To: uint32(to), Size: uint32(f.Size()),
-		Channel: uint32(ch), Stream: uint16(stream), Streams: uint16(streams),
+		Channel: uint32(ch), Stream: uint16(stream), Streams: uint8(streams), Flags: flags,
 	}
 }
 

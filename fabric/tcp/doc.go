@@ -4,13 +4,19 @@
 // the higher rank dials, the lower one accepts, and both prove that they know the
 // job's token before anything else is said (package rendezvous/handshake).
 //
-// A message is a 40-byte header (tag, length) and its payload, written in one
+// A message is a 48-byte header (tag, length, checksums) and its payload, written in one
 // vectored call on stream 0 and read with one, straight into the receiver's
 // buffer. From StripeMin bytes on, the payload is cut into one part per stream and
 // the parts move side by side, each by a goroutine that the stream keeps for it.
 // RecvFunc reads through a staging buffer of at most stageSize a stream, so that a
 // reduction finds its operand in the cache and memory use does not grow with the
 // message.
+//
+// A header is compared byte for byte with what the receiver expects; its checksum
+// tells one that was damaged from one that the peer did send. Config.Checksum adds a
+// CRC-32C of the payload, of each stream's part apart. It is off by default: TCP and
+// Ethernet check what they carry, and every byte would be read once more at both ends.
+// A difference ends the link with a *fabric.LostError about a *fabric.CorruptError.
 //
 // There is no reader goroutine: whoever calls Recv reads the socket itself, first
 // spinning for a moment when there are cores to spare, then parked in the runtime's

@@ -177,14 +177,18 @@ func (d *door) proved(g *guest) {
 	}
 }
 
-// leave ends a guest's stay, well or not.
-func (d *door) leave(g *guest, err error) {
+// leave ends a guest's stay, well or not. Shutting the door does not concern its
+// connection any more.
+func (d *door) leave(g *guest) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.remove(g)
-	if err == nil {
-		return
-	}
+}
+
+// refuse counts a connection that was sent away.
+func (d *door) refuse(g *guest, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	g.from.credit--
 	d.failed++
 	// That a token differs is worth more than the broken connections that come

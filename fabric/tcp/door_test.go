@@ -58,7 +58,8 @@ func TestFailuresAreRationed(t *testing.T) {
 		if g == nil {
 			t.Fatalf("turned away after %d failures", i)
 		}
-		d.leave(g, errors.New("no rank"))
+		d.leave(g)
+		d.refuse(g, errors.New("no rank"))
 	}
 	if d.enter(bad, now) != nil {
 		t.Errorf("not turned away after %d failures", failBurst)
@@ -69,7 +70,7 @@ func TestFailuresAreRationed(t *testing.T) {
 			t.Fatal("an innocent source is turned away")
 		}
 		d.proved(g)
-		d.leave(g, nil)
+		d.leave(g)
 	}
 	if g := d.enter(bad, now.Add(2*time.Second/failRate)); g == nil {
 		t.Error("a source that failed is shut out")
@@ -96,7 +97,7 @@ func TestFullDoor(t *testing.T) {
 	if g == nil || len(d.guests) != maxAtDoor || d.guests[0] != guests[1] {
 		t.Fatalf("another source got %v; the door has %d guests", g, len(d.guests))
 	}
-	d.leave(guests[0], errors.New("hung up on")) // as its handshake does
+	d.leave(guests[0]) // as when its handshake fails
 	if d.enter(silent, now.Add(2*doorPatience)) == nil || d.guests[0] != guests[2] {
 		t.Error("the same source does not get the place of its oldest")
 	}
@@ -133,7 +134,9 @@ func TestLogOnce(t *testing.T) {
 	now := time.Unix(1000, 0)
 	c := caller(t, "127.0.0.1")
 	for i := range 50 {
-		d.leave(d.enter(c, now), errors.New("no rank"))
+		g := d.enter(c, now)
+		d.leave(g)
+		d.refuse(g, errors.New("no rank"))
 		d.log(l, now.Add(time.Duration(i)*time.Millisecond))
 	}
 	d.log(l, now.Add(noteEvery+time.Second))

@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"encoding/binary"
 	"errors"
 	"testing"
 
@@ -8,11 +9,12 @@ import (
 )
 
 // FuzzFrame compares any header with an expectation: it is accepted only if it is
-// the header of exactly that message.
+// the header of exactly that message, and blamed on the way only if it is damaged.
 func FuzzFrame(f *testing.F) {
 	var h [headerSize]byte
-	frame(&h, &fabric.Tag{1, 2, 3}, 1000)
+	frame(&h, &fabric.Tag{1, 2, 3}, 1000, 7)
 	f.Add(h[:], 1000)
+	f.Add(h[:], 1001)
 	f.Add(make([]byte, headerSize), 0)
 	f.Add([]byte{0xff}, 1<<40)
 	f.Fuzz(func(t *testing.T, b []byte, n int) {
@@ -22,14 +24,17 @@ func FuzzFrame(f *testing.F) {
 		var got, want [headerSize]byte
 		copy(got[:], b)
 		tag := &fabric.Tag{1, 2, 3}
-		frame(&want, tag, n)
+		frame(&want, tag, n, 0)
 		err := check(&got, 5, tag, n)
-		if (err == nil) != (got == want) {
+		if (err == nil) != ([atSum]byte(got[:]) == [atSum]byte(want[:])) {
 			t.Errorf("header %x for %d bytes: %v", got, n, err)
 		}
-		var te *fabric.TagError
-		if err != nil && (!errors.As(err, &te) || te.Peer != 5) {
-			t.Errorf("got %v, want a TagError about rank 5", err)
+		// What a peer would send with that tag and length.
+		frame(&want, (*fabric.Tag)(got[:]), int(binary.LittleEndian.Uint64(got[atLength:])), binary.LittleEndian.Uint32(got[atSum:]))
+		te, isTag := errors.AsType[*fabric.TagError](err)
+		_, isCorrupt := errors.AsType[*fabric.CorruptError](err)
+		if err != nil && (isTag != (got == want) || isCorrupt == isTag || isTag && te.Peer != 5) {
+			t.Errorf("got %v, want a TagError about rank 5 if the header is whole, else a CorruptError", err)
 		}
 	})
 }

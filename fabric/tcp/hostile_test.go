@@ -3,7 +3,9 @@ package tcp_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"net"
 	"strings"
 	"sync"
@@ -192,10 +194,12 @@ func TestAbsurdLength(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	frame := make([]byte, fabric.TagSize+8)
+	frame := make([]byte, fabric.TagSize+16)
 	for i := range 8 {
 		frame[fabric.TagSize+i] = 0xff
 	}
+	end := len(frame) - 4
+	binary.LittleEndian.PutUint32(frame[end:], crc32.Checksum(frame[:end], crc32.MakeTable(crc32.Castagnoli)))
 	if _, err := c.Write(frame); err != nil {
 		t.Fatal(err)
 	}

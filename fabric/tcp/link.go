@@ -13,8 +13,6 @@ import (
 )
 
 const (
-	// headerSize is what precedes a payload: its tag and its length.
-	headerSize = fabric.TagSize + 8
 	// stageSize bounds a stream's staging buffer; it is meant to stay in the
 	// second-level cache together with the data it is reduced into.
 	stageSize = 256 << 10
@@ -25,9 +23,11 @@ type link struct {
 	peer    int
 	addr    string
 	streams []*stream
+	sums    bool // payloads carry checksums
 	send    side
 	recv    side
 
+	hiring    sync.Mutex // makes closing and hiring exclude each other
 	closed    atomic.Bool
 	closeOnce sync.Once
 	workers   sync.WaitGroup // of both sides; see stripe.go
@@ -42,6 +42,7 @@ type side struct {
 	broken error            // why the side is of no more use; its user's only
 	header [headerSize]byte // being written or read
 	crew   []*worker        // one per stream beyond the first, made on first use
+	cause  atomic.Pointer[error]
 	// What Post has left to Flush: the rest of header and payload.
 	restHeader, restPayload []byte
 }
@@ -49,7 +50,7 @@ type side struct {
 // builder returns what makes a link out of its connections.
 func (f *Fabric) builder(k linkKey) func([]*net.TCPConn) *link {
 	return func(conns []*net.TCPConn) *link {
-		l := &link{peer: k.peer, addr: conns[0].RemoteAddr().String(), quit: make(chan struct{})}
+		l := &link{peer: k.peer, addr: conns[0].RemoteAddr().String(), quit: make(chan struct{}), sums: f.cfg.Checksum}
 		spin := f.cfg.Spin
 		if quiet(k.ch) {
 			spin = 0
@@ -60,6 +61,7 @@ func (f *Fabric) builder(k linkKey) func([]*net.TCPConn) *link {
 				l.send.broken, l.recv.broken = l.lost(err), l.lost(err)
 				continue
 			}
+			s.sums = l.sums
 			l.streams = append(l.streams, s)
 		}
 		l.send.watch.interrupt = func(stop bool) {
@@ -121,9 +123,12 @@ func (l *link) end(ctx context.Context, s *side, err error) error {
 		return nil
 	}
 	var socket *socketError
+	var corrupt *fabric.CorruptError
 	switch {
 	case l.closed.Load():
 		err = fabric.ErrClosed
+	case errors.As(err, &corrupt):
+		err = l.lost(corrupt)
 	case !errors.As(err, &socket): // of a callback, or a refused message
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
@@ -134,28 +139,12 @@ func (l *link) end(ctx context.Context, s *side, err error) error {
 	return err
 }
 
-// frame writes the header of a message of n bytes.
-func frame(h *[headerSize]byte, tag *fabric.Tag, n int) {
-	copy(h[:], tag[:])
-	binary.LittleEndian.PutUint64(h[fabric.TagSize:], uint64(n))
-}
-
-// check compares a received header with what is expected. The length is compared,
-// never trusted.
-func check(h *[headerSize]byte, peer int, tag *fabric.Tag, n int) error {
-	got := binary.LittleEndian.Uint64(h[fabric.TagSize:])
-	if fabric.Tag(h[:fabric.TagSize]) == *tag && got == uint64(n) {
-		return nil
-	}
-	return &fabric.TagError{Peer: peer, Want: *tag, Got: fabric.Tag(h[:fabric.TagSize]), WantLen: uint64(n), GotLen: got}
-}
-
 // Send implements fabric.Link.
 func (l *link) Send(ctx context.Context, tag *fabric.Tag, b []byte) error {
 	if err := l.begin(ctx, &l.send); err != nil {
 		return err
 	}
-	frame(&l.send.header, tag, len(b))
+	frame(&l.send.header, tag, len(b), l.sumOf(b))
 	var err error
 	if l.striped(len(b)) {
 		err = l.sendStriped(b)
@@ -185,7 +174,7 @@ func (l *link) Post(tag *fabric.Tag, b []byte) (bool, error) {
 	if err := l.usable(s); err != nil {
 		return false, err
 	}
-	frame(&s.header, tag, len(b))
+	frame(&s.header, tag, len(b), l.sumOf(b))
 	s.restHeader, s.restPayload = s.header[:], b
 	if l.striped(len(b)) {
 		return false, nil
@@ -208,7 +197,7 @@ func (l *link) Flush(ctx context.Context) error {
 	if err := l.begin(ctx, s); err != nil {
 		return err
 	}
-	n := int(binary.LittleEndian.Uint64(s.header[fabric.TagSize:]))
+	n := int(binary.LittleEndian.Uint64(s.header[atLength:]))
 	var err error
 	switch {
 	case len(s.restHeader)+len(s.restPayload) == 0:
@@ -242,7 +231,7 @@ func (l *link) receive(ctx context.Context, tag *fabric.Tag, n int, to sink) err
 	} else {
 		var got int
 		if got, err = l.recvHeader(tag, n, n, to); err == nil {
-			err = l.streams[0].rest(to, n, got)
+			err = l.rest(to, n, got)
 		}
 	}
 	if err == nil {
@@ -255,7 +244,9 @@ func (l *link) receive(ctx context.Context, tag *fabric.Tag, n int, to sink) err
 // Close implements fabric.Link.
 func (l *link) Close() error {
 	l.closeOnce.Do(func() {
+		l.hiring.Lock()
 		l.closed.Store(true)
+		l.hiring.Unlock()
 		l.send.watch.stop()
 		l.recv.watch.stop()
 		for _, s := range l.streams {

@@ -1,6 +1,10 @@
 package tcp
 
-import "thundercollective/fabric"
+import (
+	"hash/crc32"
+
+	"thundercollective/fabric"
+)
 
 // A sink is where a payload goes: into buf, or to f in pieces.
 type sink struct {
@@ -34,11 +38,18 @@ func (l *link) recvHeader(tag *fabric.Tag, n, m int, to sink) (got int, err erro
 }
 
 // rest receives what remains of the first m bytes of a payload after recvHeader.
-func (s *stream) rest(to sink, m, got int) error {
+func (l *link) rest(to sink, m, got int) error {
+	s := l.streams[0]
+	var err error
 	if to.f == nil {
-		return s.readAll(nil, to.buf[got:m])
+		err = s.readAll(nil, to.buf[got:m])
+	} else {
+		err = s.pieces(to.f, 0, m, got)
 	}
-	return s.pieces(to.f, 0, m, got)
+	if err == nil && l.sums {
+		err = verify(l.headerSum(), s.taken(to, m))
+	}
+	return err
 }
 
 // needStage makes the staging buffer large enough for a payload of n bytes, up to
@@ -58,12 +69,16 @@ func (s *stream) needStage(n int) {
 // fabric.PieceAlign.
 func (s *stream) pieces(f func(int, []byte) error, off, n, have int) error {
 	end := off + n
+	s.sum = 0
 	for off < end {
 		use := have
 		if off+have < end {
 			use = have &^ (fabric.PieceAlign - 1)
 		}
 		if use > 0 {
+			if s.sums {
+				s.sum = crc32.Update(s.sum, castagnoli, s.stage[:use])
+			}
 			if err := f(off, s.stage[:use]); err != nil {
 				return err
 			}

@@ -20,6 +20,10 @@ type stream struct {
 	spin spin.Spinner // for short messages
 	// stage is where RecvFunc's pieces are read to; made on first use.
 	stage []byte
+	// With checksums: the sum of what pieces handed out, and those behind parts.
+	sums          bool
+	sum           uint32
+	sumIn, sumOut [sumSize]byte
 }
 
 // A socketError came from the socket, not from a callback or a check.

@@ -44,7 +44,7 @@ func recvPart(s *stream, j job) error {
 
 // sendStriped sends the header and all parts of b.
 func (l *link) sendStriped(b []byte) error {
-	crew := l.hire(&l.send, sendPart)
+	crew := l.hire(&l.send, l.mover(sendPart, sendSummed))
 	k := len(l.streams)
 	for i, w := range crew {
 		from, to := part(len(b), i+1, k)
@@ -58,7 +58,7 @@ func (l *link) sendStriped(b []byte) error {
 // recvStriped receives all parts of a payload of n bytes. The parts beyond the
 // first are not asked for before the header has been checked.
 func (l *link) recvStriped(tag *fabric.Tag, n int, to sink) error {
-	crew := l.hire(&l.recv, recvPart)
+	crew := l.hire(&l.recv, l.mover(recvPart, recvSummed))
 	k := len(l.streams)
 	_, end := part(n, 0, k)
 	got, err := l.recvHeader(tag, n, end, to)
@@ -69,12 +69,26 @@ func (l *link) recvStriped(tag *fabric.Tag, n int, to sink) error {
 		from, upto := part(n, i+1, k)
 		w.start(l, job{to: to, off: from, n: upto - from})
 	}
-	return l.gather(&l.recv, crew, l.streams[0].rest(to, end, got))
+	return l.gather(&l.recv, crew, l.rest(to, end, got))
 }
 
-// hire returns the side's workers, making them on first use.
+// mover picks what moves a part, with or without its sum.
+func (l *link) mover(plain, summed func(*stream, job) error) func(*stream, job) error {
+	if l.sums {
+		return summed
+	}
+	return plain
+}
+
+// hire returns the side's workers, making them on first use; a link that is closed
+// gets none, since Close waits for those that there are.
 func (l *link) hire(s *side, move func(*stream, job) error) []*worker {
-	if s.crew == nil {
+	if s.crew != nil {
+		return s.crew
+	}
+	l.hiring.Lock()
+	defer l.hiring.Unlock()
+	if !l.closed.Load() {
 		for _, st := range l.streams[1:] {
 			w := &worker{jobs: make(chan job), done: make(chan error)}
 			s.crew = append(s.crew, w)
@@ -90,7 +104,7 @@ func (w *worker) run(l *link, s *side, st *stream, move func(*stream, job) error
 		case j := <-w.jobs:
 			err := move(st, j)
 			if err != nil {
-				s.watch.interrupt(true) // the other parts are of no use any more
+				s.cut(err)
 			}
 			w.done <- err
 		case <-l.quit:
@@ -108,11 +122,18 @@ func (w *worker) start(l *link, j job) {
 	}
 }
 
+// cut ends what is under way, after the first part that failed: the others are of no
+// use any more, and what they say of it is not the cause.
+func (s *side) cut(err error) {
+	s.cause.CompareAndSwap(nil, &err)
+	s.watch.interrupt(true)
+}
+
 // gather waits for all parts that were started: until then the workers hold the
 // caller's buffer. The first error wins.
 func (l *link) gather(s *side, crew []*worker, err error) error {
 	if err != nil {
-		s.watch.interrupt(true)
+		s.cut(err)
 	}
 	for _, w := range crew {
 		e := fabric.ErrClosed
@@ -123,6 +144,9 @@ func (l *link) gather(s *side, crew []*worker, err error) error {
 		if err == nil {
 			err = e
 		}
+	}
+	if cause := s.cause.Load(); cause != nil {
+		err = *cause
 	}
 	return err
 }

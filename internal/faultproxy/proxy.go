@@ -16,8 +16,10 @@ type Fault struct {
 	// Silent lets nothing through, and forgets nothing: what came meanwhile
 	// arrives when it ends.
 	Silent bool
-	// Corrupt changes a byte of the next piece.
-	Corrupt bool
+	// Corrupt changes a byte of the next connection that has something to pass: in
+	// the middle of that piece, or CorruptAfter bytes later if that is not 0.
+	Corrupt      bool
+	CorruptAfter int
 	// Rate, if not 0, is how many bytes a second may pass.
 	Rate int
 }
@@ -126,18 +128,25 @@ func (p *Proxy) add(conns ...*net.TCPConn) bool {
 // connection's end, either.
 func (p *Proxy) pass(to, from *net.TCPConn, direction int) {
 	buf := make([]byte, 64<<10)
+	damage := -1 // how far it is to the byte to change
 	for {
 		n, err := from.Read(buf)
-		f, ok := p.next(direction)
+		f, ok := p.next(direction, n > 0)
 		if !ok {
 			return
 		}
 		if f.Delay > 0 {
 			time.Sleep(f.Delay)
 		}
-		if f.Corrupt && n > 0 {
-			buf[n/2] ^= 0x10
+		if f.Corrupt {
+			if damage = f.CorruptAfter; damage == 0 {
+				damage = n / 2
+			}
 		}
+		if damage >= 0 && damage < n {
+			buf[damage] ^= 0x10
+		}
+		damage = max(damage-n, -1)
 		if f.Rate > 0 {
 			time.Sleep(time.Duration(n) * time.Second / time.Duration(f.Rate))
 		}
@@ -148,11 +157,13 @@ func (p *Proxy) pass(to, from *net.TCPConn, direction int) {
 	}
 }
 
-// next waits until a direction is not silent and returns its fault.
-func (p *Proxy) next(direction int) (Fault, bool) {
+// next waits until a direction is not silent and returns its fault. A byte is only
+// damaged where there is one.
+func (p *Proxy) next(direction int, some bool) (Fault, bool) {
 	for {
 		p.mu.Lock()
 		f, changed, closed := p.faults[direction], p.changed, p.closed
+		f.Corrupt = f.Corrupt && some
 		if f.Corrupt && !f.Silent {
 			p.faults[direction].Corrupt = false
 		}

@@ -38,8 +38,12 @@ type Hello struct {
 	Size       uint32 // number of ranks, as the dialer believes
 	Channel    uint32 // which conversation (PurposeLink)
 	Stream     uint16 // which of the streams of the link (PurposeLink)
-	Streams    uint16 // how many streams the dialer opens (PurposeLink)
+	Streams    uint8  // how many streams the dialer opens (PurposeLink)
+	Flags      uint8  // how they are used (PurposeLink)
 }
+
+// FlagChecksum has payloads carry checksums.
+const FlagChecksum uint8 = 1
 
 type (
 	nonce     [nonceSize]byte
@@ -66,7 +70,7 @@ func encodeHello(h Hello, n nonce) helloWire {
 	be.PutUint32(w[24:], h.Size)
 	be.PutUint32(w[28:], h.Channel)
 	be.PutUint16(w[32:], h.Stream)
-	be.PutUint16(w[34:], h.Streams)
+	w[34], w[35] = h.Flags, h.Streams
 	copy(w[36:], n[:])
 	return w
 }
@@ -85,7 +89,8 @@ func parseHello(w *helloWire) (Hello, *ProtocolError) {
 		Size:       be.Uint32(w[24:]),
 		Channel:    be.Uint32(w[28:]),
 		Stream:     be.Uint16(w[32:]),
-		Streams:    be.Uint16(w[34:]),
+		Flags:      w[34],
+		Streams:    w[35],
 	}
 	if h.Purpose < PurposeLink || h.Purpose > PurposeRelay {
 		return Hello{}, &ProtocolError{Reason: fmt.Sprintf("asks for the unknown purpose %d", h.Purpose)}
