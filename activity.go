@@ -25,7 +25,7 @@ type activity struct {
 	watched <-chan struct{}
 	off     func() bool
 
-	past *recorder.Ring // of the collectives, under mu; nil for other places
+	past *recorder.Ring // what was done here, under mu; nil if nothing was
 }
 
 // clockStart is where activities count from: reading the time since then takes half
@@ -33,12 +33,15 @@ type activity struct {
 var clockStart = time.Now()
 
 // begin notes that an operation, with its tag if it is to be recorded, runs under the
-// caller's ctx from now on.
+// caller's ctx from now on. The first to or from a peer makes room for those to come.
 func (t *activity) begin(c *Comm, ctx context.Context, a call, tag *fabric.Tag, now time.Duration) {
 	done := ctx.Done()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if tag != nil {
+		if t.past == nil {
+			t.past = recorder.NewRing(rememberedPair)
+		}
 		t.past.Begin(a.seq, tag, now)
 	}
 	t.active, t.call, t.since, t.asked, t.done = true, a, now, now, done
@@ -89,6 +92,9 @@ func (t *activity) latest() (uint64, fabric.Tag) {
 func (t *activity) entries() []recorder.Entry {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.past == nil {
+		return nil
+	}
 	return t.past.Entries()
 }
 

@@ -19,6 +19,10 @@ type call struct {
 	algo       Algo
 	root       uint32
 	count      uint64
+
+	// Of a point-to-point message, for who reads about it; not in the tag.
+	peer uint32 // one more than the rank of the job at the other end; 0 if not known
+	in   bool   // it comes from there
 }
 
 // tag encodes a call.
@@ -54,8 +58,13 @@ func (c call) bytes() uint64 {
 // String says it as a programmer would have written it.
 func (c call) String() string {
 	s := c.kind.String()
-	if c.kind == KindBarrier {
+	switch {
+	case c.kind == KindBarrier:
 		return s
+	case c.peer > 0 && c.in:
+		return fmt.Sprintf("%v(%d × %v, from rank %d)", KindRecv, c.count, c.dtype, c.peer-1)
+	case c.peer > 0:
+		return fmt.Sprintf("%v(%d × %v, to rank %d)", KindSend, c.count, c.dtype, c.peer-1)
 	}
 	s += fmt.Sprintf("(%d × %v", c.count, c.dtype)
 	if c.kind.Reduces() {

@@ -14,10 +14,12 @@ import (
 	"thundercollective/internal/recorder"
 )
 
-// How many operations a group's recorder holds: that of all ranks, and the others.
+// How many operations a group's recorder holds: that of all ranks, and the others;
+// and how many messages in each direction between two ranks that exchange any.
 const (
 	remembered      = 4096
 	rememberedSmall = 512
+	rememberedPair  = 256
 )
 
 // dumpTime bounds how long a failing call waits for the flight recorder's file.
@@ -71,21 +73,28 @@ func (j *job) snapshot(reason string) *recorder.Dump {
 	traffic := make([]Traffic, len(j.hosts))
 	groups := j.all()
 	slices.SortFunc(groups, func(a, b *Comm) int { return int(a.id) - int(b.id) })
+	operation := func(e *recorder.Entry, o call) recorder.Operation {
+		if o.in {
+			o.kind = KindRecv
+		}
+		op := recorder.Operation{
+			Seq: e.Seq, Call: o.String(), Kind: o.kind.String(), DType: o.dtype.String(), Bytes: o.bytes(),
+			Algo: o.algo.String(), Begin: wall.Add(e.Begin - now), Took: e.Took, State: e.State.String(),
+		}
+		if e.State == recorder.Running {
+			op.Took = now - e.Begin
+		}
+		return op
+	}
 	for _, c := range groups {
 		g := recorder.Group{ID: c.id, Ranks: c.ranks, Failure: failureOf(c.Err())}
 		for _, e := range c.current.entries() {
-			o := callOf(&e.Tag)
-			op := recorder.Operation{
-				Seq: e.Seq, Call: o.String(), Kind: o.kind.String(), DType: o.dtype.String(), Bytes: o.bytes(),
-				Algo: o.algo.String(), Begin: wall.Add(e.Begin - now), Took: e.Took, State: e.State.String(),
-			}
-			if e.State == recorder.Running {
-				op.Took = now - e.Begin
-			}
-			g.Operations = append(g.Operations, op)
+			g.Operations = append(g.Operations, operation(&e, callOf(&e.Tag)))
 		}
+		g.Pairs = c.exchanges(operation)
 		d.Groups = append(d.Groups, g)
 		c.paths.traffic(traffic)
+		c.pairTraffic(traffic)
 	}
 	for r, p := range j.peers {
 		if p == nil {

@@ -89,6 +89,70 @@ func TestDumpOnFailure(t *testing.T) {
 	}
 }
 
+// TestDumpOfMessages has a rank wait in vain for a message. Its error says for which,
+// and from the dumps inspect knows who did not send it.
+func TestDumpOfMessages(t *testing.T) {
+	dir := t.TempDir()
+	comms := tcpRanks(t, 3, thunder.Options{DumpDir: dir})
+	var failure error
+	each(t, 3, func(r int) error {
+		c, buf := comms[r], make([]float32, 4)
+		for range 2 { // messages that arrive
+			if err := thunder.SendRecv(t.Context(), c, make([]float32, 4), (r+1)%3, buf, (r+2)%3); err != nil {
+				return err
+			}
+		}
+		if r == 1 {
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			failure = thunder.Recv(ctx, c, buf, 2)
+		}
+		for c.Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		return nil
+	})
+	var late *thunder.TimeoutError
+	if !errors.As(failure, &late) || late.Operation != "recv(4 × f32, from rank 2), #1" {
+		t.Errorf("got %v", failure)
+	}
+	var b bytes.Buffer
+	if err := comms[1].Dump(&b); err != nil {
+		t.Fatal(err)
+	}
+	d, err := recorder.Read(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range d.Groups[0].Pairs {
+		last := p.Operations[len(p.Operations)-1]
+		want := "done"
+		if p.Peer == 2 && p.Direction == recorder.From {
+			want = "failed"
+		}
+		if last.State != want || last.Bytes != 16 || last.Took <= 0 {
+			t.Errorf("messages %s rank %d end with %+v", p.Direction, p.Peer, last)
+		}
+	}
+	if n := len(d.Groups[0].Pairs); n != 3 { // to 2, from 0 and from 2
+		t.Errorf("%d pairs", n)
+	}
+	if p := d.Peers[1]; p.Rank != 2 || p.SentMessages < 2 {
+		t.Errorf("got %+v", p)
+	}
+	for _, c := range comms {
+		c.Close()
+	}
+	dumps, err := inspect.Load(t.Context(), []string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := inspect.Examine(dumps)
+	if err != nil || !strings.Contains(report.Verdict, "rank 1 waited in recv(4 × f32, from rank 2), message 1, for ") || !strings.Contains(report.Verdict, "rank 2 had not sent it") {
+		t.Errorf("%v: %s", err, report.Verdict)
+	}
+}
+
 // TestDumpCannotBeWritten does not let a dump that cannot be written change how a
 // failure is reported.
 func TestDumpCannotBeWritten(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/recorder"
 )
 
 // A pair is the point-to-point traffic with one peer: a link of its own, apart from
@@ -25,6 +26,40 @@ type half struct {
 	seq  uint64 // messages so far; under turn.mu
 	now  activity
 	tag  fabric.Tag // of the message under way
+}
+
+// exchanges returns what is recorded of the point-to-point messages with each peer.
+func (c *Comm) exchanges(op func(e *recorder.Entry, o call) recorder.Operation) (list []recorder.Pair) {
+	for r := range c.pairs {
+		for i, t := range c.pairs[r].activities() {
+			p := recorder.Pair{Peer: c.ranks[r], Direction: recorder.To}
+			if i == 1 {
+				p.Direction = recorder.From
+			}
+			for _, e := range t.entries() {
+				o := callOf(&e.Tag)
+				o.peer, o.in = uint32(p.Peer+1), i == 1
+				p.Operations = append(p.Operations, op(&e, o))
+			}
+			if p.Operations != nil {
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+// pairTraffic adds up, by rank of the job, what crossed the point-to-point links.
+func (c *Comm) pairTraffic(sums []Traffic) {
+	for r := range c.pairs {
+		p := &c.pairs[r]
+		p.mu.Lock()
+		if counter, ok := p.link.(fabric.Counter); ok {
+			world := c.ranks[r]
+			sums[world] = sums[world].Add(counter.Traffic())
+		}
+		p.mu.Unlock()
+	}
 }
 
 func (p *pair) activities() [2]*activity { return [2]*activity{&p.out.now, &p.in.now} }
@@ -87,6 +122,7 @@ func (c *Comm) transfer(r *Request, peer int, buf []byte, send bool) transfer {
 	t := transfer{comm: c, peer: peer, half: h, buf: buf, send: send, call: call{
 		generation: c.job.generation, group: c.id, kind: KindSend,
 		dtype: r.DType, count: uint64(len(buf) / r.DType.Size()),
+		peer: uint32(c.ranks[peer] + 1), in: !send,
 	}}
 	t.wait = h.turn.enter(func() {
 		h.seq++
@@ -109,7 +145,8 @@ func (t *transfer) run(ctx context.Context) error {
 		return c.giveUp(ctx, t.call)
 	}
 	now := time.Since(clockStart)
-	t.half.now.begin(c, ctx, t.call, nil, now)
+	t.half.tag = t.call.tag()
+	t.half.now.begin(c, ctx, t.call, &t.half.tag, now)
 	err := t.move()
 	after := time.Since(clockStart)
 	t.half.now.end(after, err)
@@ -134,7 +171,6 @@ func (t *transfer) move() error {
 	if err != nil {
 		return err
 	}
-	t.half.tag = t.call.tag()
 	if t.send {
 		return l.Send(t.comm.ctx, &t.half.tag, t.buf)
 	}

@@ -1,5 +1,6 @@
 // Package inspect reads what the flight recorders of a job's ranks left behind and
-// says what went wrong: who was late, who is missing, who called something else.
+// says what went wrong: who was late, who is missing, who called something else, who
+// waits for whom in Send and Recv.
 //
 // Load reads dumps from folders, files and running ranks. Examine merges them into a
 // Report, whose Verdict is one line. WriteTable, WriteTimeline and WriteTrace show

@@ -49,6 +49,24 @@ func last(d *inspect.Dump) *recorder.Operation {
 	return &ops[len(ops)-1]
 }
 
+// message adds one of four numbers, its seq-th, to or from a peer.
+func message(dumps []*inspect.Dump, rank int, way recorder.Direction, peer int, seq uint64, state string) *recorder.Operation {
+	kind := map[recorder.Direction]string{recorder.To: "send", recorder.From: "recv"}[way]
+	g := &dumps[rank].Groups[0]
+	g.Pairs = append(g.Pairs, recorder.Pair{Peer: peer, Direction: way, Operations: []recorder.Operation{{
+		Seq: seq, Call: fmt.Sprintf("%s(4 × f32, %s rank %d)", kind, way, peer), Kind: kind, DType: "f32", Bytes: 16,
+		Begin: start.Add(time.Second), Took: 2 * time.Second, State: state,
+	}}})
+	return &g.Pairs[len(g.Pairs)-1].Operations[0]
+}
+
+// barrier adds one that a rank waits in.
+func barrier(d *inspect.Dump) {
+	d.Groups[0].Operations = append(d.Groups[0].Operations, recorder.Operation{
+		Seq: 51, Call: "barrier", Kind: "barrier", State: "running", Begin: start.Add(time.Second), Took: 3 * time.Second,
+	})
+}
+
 func TestVerdict(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -66,11 +84,48 @@ func TestVerdict(t *testing.T) {
 		}, "lost rank 2 on box2: its cable is cut", false},
 		{"stayed away", func(d []*inspect.Dump) {
 			for _, r := range []int{0, 1, 2} {
-				d[r].Groups[0].Operations = append(d[r].Groups[0].Operations, recorder.Operation{
-					Seq: 51, Call: "barrier", Kind: "barrier", State: "running", Begin: start.Add(time.Second), Took: 3 * time.Second,
-				})
+				barrier(d[r])
 			}
 		}, "rank 3 had not called operation #51, barrier, which others had waited in for 3s; the last of rank 3 was #50, allreduce(4 × f32, sum, ring), done", false},
+		{"message that was not sent", func(d []*inspect.Dump) {
+			d[1].Groups[0].Failure = &recorder.Failure{Kind: "timeout", Rank: 1, Text: "thunder: rank 1 gave up"}
+			message(d, 1, recorder.From, 3, 2, "failed")
+			message(d, 0, recorder.From, 1, 9, "failed") // it waits for one that waits
+		}, "rank 1 waited in recv(4 × f32, from rank 3), message 2, for 2s: rank 3 had not sent it; its last collective was #50, allreduce(4 × f32, sum, ring), done", false},
+		{"message that nobody receives", func(d []*inspect.Dump) {
+			d[0].Groups[0].Failure = &recorder.Failure{Kind: "timeout", Rank: 0, Text: "thunder: rank 0 gave up"}
+			message(d, 0, recorder.To, 3, 2, "failed")
+			message(d, 3, recorder.From, 0, 1, "done")
+			d[3].Groups[0].Operations = nil
+		}, "rank 0 waited in send(4 × f32, to rank 3), message 2, for 2s: rank 3 had not called Recv for it", false},
+		{"circle of messages", func(d []*inspect.Dump) {
+			message(d, 0, recorder.From, 3, 1, "running")
+			message(d, 3, recorder.From, 2, 7, "running")
+			message(d, 2, recorder.From, 0, 1, "running")
+		}, "ranks 0, 2 and 3 wait for each other: rank 0 in recv(4 × f32, from rank 3), message 1, rank 3 in recv(4 × f32, from rank 2), message 7, rank 2 in recv(4 × f32, from rank 0), message 1", false},
+		{"circle through a barrier", func(d []*inspect.Dump) {
+			for _, r := range []int{0, 1, 2} {
+				barrier(d[r])
+			}
+			message(d, 3, recorder.From, 1, 4, "running")
+		}, "ranks 1 and 3 wait for each other: rank 3 in recv(4 × f32, from rank 1), message 4, rank 1 in barrier, #51", false},
+		{"late for a barrier because of a message", func(d []*inspect.Dump) {
+			d[0].Groups[0].Failure = &recorder.Failure{Kind: "timeout", Rank: 0, Text: "thunder: rank 0 gave up"}
+			barrier(d[0])
+			barrier(d[1])
+			message(d, 3, recorder.From, 2, 4, "failed")
+		}, "rank 3 waited in recv(4 × f32, from rank 2), message 4, for 2s: rank 2 had not sent it; its last collective was #50, allreduce(4 × f32, sum, ring), done", false},
+		{"unlike messages", func(d []*inspect.Dump) {
+			message(d, 1, recorder.From, 2, 5, "failed")
+			o := message(d, 2, recorder.To, 1, 5, "failed")
+			o.Call, o.Bytes = "send(8 × f32, to rank 1)", 32
+		}, "message 5: rank 1 called recv(4 × f32, from rank 2), rank 2 called send(8 × f32, to rank 1)", false},
+		{"message on its way", func(d []*inspect.Dump) {
+			message(d, 1, recorder.From, 2, 5, "running")
+			message(d, 2, recorder.To, 1, 5, "done")
+		}, "all ranks agree, and none is late", true},
+		{"waits for something to do", func(d []*inspect.Dump) { message(d, 1, recorder.From, 0, 5, "running") },
+			"all ranks agree, and none is late", true},
 		{"timeout", func(d []*inspect.Dump) {
 			d[1].Groups[0].Failure = &recorder.Failure{Kind: "timeout", Rank: 1, Text: "thunder: rank 1 gave up"}
 		}, "rank 1 gave up", false},
@@ -129,16 +184,23 @@ func TestGenerations(t *testing.T) {
 // TestPictures checks that the trace is JSON with all operations, and the page
 // well-formed, with a bar for each and nothing from elsewhere.
 func TestPictures(t *testing.T) {
-	r, err := inspect.Examine(job(3, 20, func(d []*inspect.Dump) { d[0].Host = "<script>" }))
+	r, err := inspect.Examine(job(3, 20, func(d []*inspect.Dump) {
+		d[0].Host = "<script>"
+		message(d, 1, recorder.From, 2, 1, "running")
+	}))
 	if err != nil {
 		t.Fatal(err)
+	}
+	var table strings.Builder
+	if err := r.WriteTable(&table); err != nil || !strings.Contains(table.String(), "NOT DONE") || !strings.Contains(table.String(), "recv(4 × f32, from rank 2), message 1") {
+		t.Errorf("%v\n%s", err, table.String())
 	}
 	var b bytes.Buffer
 	if err := r.WriteTrace(&b); err != nil {
 		t.Fatal(err)
 	}
 	var trace struct{ TraceEvents []map[string]any }
-	if err := json.Unmarshal(b.Bytes(), &trace); err != nil || len(trace.TraceEvents) != 3*20+3 {
+	if err := json.Unmarshal(b.Bytes(), &trace); err != nil || len(trace.TraceEvents) != 3*20+3+2 {
 		t.Errorf("%v, %d events", err, len(trace.TraceEvents))
 	}
 	b.Reset()
@@ -146,7 +208,7 @@ func TestPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := b.String()
-	if strings.Count(text, "<rect") != 3*20 || strings.Contains(text, "<script>") || strings.Contains(text, "http") {
+	if strings.Count(text, "<rect") != 3*20+1 || strings.Contains(text, "<script>") || strings.Contains(text, "http") {
 		t.Errorf("the page is not right:\n%.600s", text)
 	}
 	svg := text[strings.Index(text, "<svg") : strings.Index(text, "</svg>")+6]

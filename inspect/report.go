@@ -31,7 +31,8 @@ type Rank struct {
 	Call    string        `json:"call"`  // that operation
 	State   string        `json:"state"` // running, done or failed
 	Took    time.Duration `json:"took_ns"`
-	Late    time.Duration `json:"late_ns"` // median, behind the first to arrive
+	Late    time.Duration `json:"late_ns"`         // median, behind the first to arrive
+	Waits   []string      `json:"waits,omitempty"` // messages it has begun to send or receive
 	Failure string        `json:"failure,omitempty"`
 }
 
@@ -65,6 +66,10 @@ func Examine(dumps []*Dump) (*Report, error) {
 		if d := r.byRank[rank]; d != nil {
 			r.Ranks = append(r.Ranks, line(d, group, late[rank]))
 		}
+	}
+	for _, w := range r.waits(group) {
+		i := slices.IndexFunc(r.Ranks, func(l Rank) bool { return l.Rank == w.rank })
+		r.Ranks[i].Waits = append(r.Ranks[i].Waits, w.String())
 	}
 	r.judge(group)
 	return r, nil

@@ -3,14 +3,22 @@ package inspect
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
 
-// WriteTable writes the ranks, one a line.
+// WriteTable writes the ranks, one a line; with the messages that they are at, if any
+// is.
 func (r *Report) WriteTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "RANK\tHOST\tLAST\tCALL\tSTATE\tFOR\tUSUALLY LATE BY")
+	messages := slices.ContainsFunc(r.Ranks, func(l Rank) bool { return len(l.Waits) > 0 })
+	fmt.Fprint(t, "RANK\tHOST\tLAST\tCALL\tSTATE\tFOR\tUSUALLY LATE BY")
+	if messages {
+		fmt.Fprint(t, "\tNOT DONE")
+	}
+	fmt.Fprintln(t)
 	for rank, i := 0, 0; rank < r.Size; rank++ {
 		if i == len(r.Ranks) || r.Ranks[i].Rank != rank {
 			fmt.Fprintf(t, "%d\t?\t\tno dump\t\t\t\n", rank)
@@ -18,7 +26,11 @@ func (r *Report) WriteTable(w io.Writer) error {
 		}
 		l := &r.Ranks[i]
 		i++
-		fmt.Fprintf(t, "%d\t%s\t#%d\t%s\t%s\t%v\t%v\n", l.Rank, l.Host, l.Seq, l.Call, l.State, round(l.Took), round(l.Late))
+		fmt.Fprintf(t, "%d\t%s\t#%d\t%s\t%s\t%v\t%v", l.Rank, l.Host, l.Seq, l.Call, l.State, round(l.Took), round(l.Late))
+		if messages {
+			fmt.Fprintf(t, "\t%s", strings.Join(l.Waits, "; "))
+		}
+		fmt.Fprintln(t)
 	}
 	return t.Flush()
 }

@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"io"
 	"time"
+
+	"thundercollective/internal/recorder"
 )
 
 // shown is how many operations of each rank the picture holds; the trace has all.
@@ -17,11 +19,17 @@ const (
 	rowHeight    = 26
 )
 
-// A bar is one operation in the picture.
+// A bar is one operation in the picture: a message's is thin, in front of the
+// collectives'.
 type bar struct {
-	X, Y, Width float64
-	Class, Text string
+	X, Y, Width, Height float64
+	Class, Text         string
 }
+
+const (
+	barHeight     = 20
+	messageHeight = 6
+)
 
 // A label is the name of a row, or a time on the axis.
 type label struct {
@@ -46,16 +54,21 @@ func (r *Report) WriteTimeline(w io.Writer) error {
 		}
 		rows = append(rows, label{0, y, fmt.Sprintf("rank %d %s", rank, d.Host)})
 		for _, g := range d.Groups {
-			ops := g.Operations
-			for _, o := range ops[max(0, len(ops)-shown):] {
-				at := o.Begin.Add(r.shift[rank])
-				if at.Before(from) {
-					continue
+			for i, ops := range histories(&g) {
+				height := float64(barHeight)
+				if i > 0 {
+					height = messageHeight
 				}
-				bars = append(bars, bar{
-					X: labelWidth + float64(at.Sub(from))*scale, Y: y + 3, Width: max(float64(o.Took)*scale, 1), Class: o.State,
-					Text: fmt.Sprintf("#%d %s, group %d: %s, %v", o.Seq, o.Call, g.ID, o.State, round(o.Took)),
-				})
+				for _, o := range ops[max(0, len(ops)-shown):] {
+					at := o.Begin.Add(r.shift[rank])
+					if at.Before(from) {
+						continue
+					}
+					bars = append(bars, bar{
+						X: labelWidth + float64(at.Sub(from))*scale, Y: y + 3, Width: max(float64(o.Took)*scale, 1), Height: height, Class: o.State,
+						Text: fmt.Sprintf("#%d %s, group %d: %s, %v", o.Seq, o.Call, g.ID, o.State, round(o.Took)),
+					})
+				}
 			}
 		}
 		y += rowHeight
@@ -70,12 +83,25 @@ func (r *Report) WriteTimeline(w io.Writer) error {
 	})
 }
 
+// histories are a group's collectives, and then the messages of each pair.
+func histories(g *recorder.Group) [][]recorder.Operation {
+	all := [][]recorder.Operation{g.Operations}
+	for _, p := range g.Pairs {
+		all = append(all, p.Operations)
+	}
+	return all
+}
+
 // window is the time that the picture shows.
 func (r *Report) window() (from, to time.Time) {
 	for rank, d := range r.byRank {
 		for _, g := range d.Groups {
-			if n := len(g.Operations); n > 0 {
-				first, last := g.Operations[max(0, n-shown)], g.Operations[n-1]
+			for _, ops := range histories(&g) {
+				n := len(ops)
+				if n == 0 {
+					continue
+				}
+				first, last := ops[max(0, n-shown)], ops[n-1]
 				if at := first.Begin.Add(r.shift[rank]); from.IsZero() || at.Before(from) {
 					from = at
 				}
@@ -98,13 +124,13 @@ svg text{font:12px system-ui,sans-serif;fill:#222}
 .done{fill:#4a86c5}.running{fill:#e0a030}.failed{fill:#c33}
 </style></head><body>
 <p class="verdict{{if .Report.Healthy}} ok{{end}}">{{.Report.Verdict}}</p>
-<table><tr><th>rank<th>host<th>last<th>call<th>state<th>for<th>usually late by<th>error</tr>
-{{range .Report.Ranks}}<tr><td>{{.Rank}}<td>{{.Host}}<td>#{{.Seq}}<td>{{.Call}}<td>{{.State}}<td>{{round .Took}}<td>{{round .Late}}<td>{{.Failure}}</tr>
+<table><tr><th>rank<th>host<th>last<th>call<th>state<th>for<th>usually late by<th>not done<th>error</tr>
+{{range .Report.Ranks}}<tr><td>{{.Rank}}<td>{{.Host}}<td>#{{.Seq}}<td>{{.Call}}<td>{{.State}}<td>{{round .Took}}<td>{{round .Late}}<td>{{range .Waits}}{{.}}<br>{{end}}<td>{{.Failure}}</tr>
 {{end}}</table>
 <p>The last operations, from {{.From}}: <span style="color:#4a86c5">done</span>, <span style="color:#e0a030">running</span>, <span style="color:#c33">failed</span>.</p>
 <svg width="{{.Width}}" height="{{.Height}}" role="img">
 {{range .Rows}}<text x="{{.X}}" y="{{down .Y}}">{{.Text}}</text>
-{{end}}{{range .Bars}}<rect class="{{.Class}}" x="{{.X}}" y="{{.Y}}" width="{{.Width}}" height="20"><title>{{.Text}}</title></rect>
+{{end}}{{range .Bars}}<rect class="{{.Class}}" x="{{.X}}" y="{{.Y}}" width="{{.Width}}" height="{{.Height}}"><title>{{.Text}}</title></rect>
 {{end}}{{range .Axis}}<text x="{{.X}}" y="{{.Y}}">{{.Text}}</text>
 {{end}}</svg></body></html>
 `))

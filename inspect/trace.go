@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"time"
 )
 
@@ -19,7 +20,8 @@ type traceEvent struct {
 }
 
 // WriteTrace writes all operations as a trace that Perfetto opens: a process per
-// rank, a thread per group.
+// rank, a thread per group, and one for the messages with each of its peers in each
+// direction.
 func (r *Report) WriteTrace(w io.Writer) error {
 	events := []traceEvent{}
 	begin := r.begin()
@@ -29,13 +31,24 @@ func (r *Report) WriteTrace(w io.Writer) error {
 			continue
 		}
 		events = append(events, traceEvent{Name: "process_name", Phase: "M", PID: rank, Args: map[string]any{"name": fmt.Sprintf("rank %d on %s", rank, d.Host)}})
+		pairs := uint32(math.MaxUint32) // counted down, away from the groups' numbers
 		for _, g := range d.Groups {
-			for _, o := range g.Operations {
-				events = append(events, traceEvent{
-					Name: o.Call, Phase: "X", PID: rank, TID: g.ID,
-					At: micros(o.Begin.Add(r.shift[rank]).Sub(begin)), Took: micros(o.Took),
-					Args: map[string]any{"seq": o.Seq, "state": o.State, "bytes": o.Bytes},
-				})
+			for i, ops := range histories(&g) {
+				thread := g.ID
+				if i > 0 {
+					pairs--
+					thread = pairs
+					p := &g.Pairs[i-1]
+					events = append(events, traceEvent{Name: "thread_name", Phase: "M", PID: rank, TID: thread,
+						Args: map[string]any{"name": fmt.Sprintf("group %d, %s rank %d", g.ID, p.Direction, p.Peer)}})
+				}
+				for _, o := range ops {
+					events = append(events, traceEvent{
+						Name: o.Call, Phase: "X", PID: rank, TID: thread,
+						At: micros(o.Begin.Add(r.shift[rank]).Sub(begin)), Took: micros(o.Took),
+						Args: map[string]any{"seq": o.Seq, "state": o.State, "bytes": o.Bytes},
+					})
+				}
 			}
 		}
 	}
@@ -48,8 +61,11 @@ func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
 func (r *Report) begin() (first time.Time) {
 	for rank, d := range r.byRank {
 		for _, g := range d.Groups {
-			if len(g.Operations) > 0 {
-				if at := g.Operations[0].Begin.Add(r.shift[rank]); first.IsZero() || at.Before(first) {
+			for _, ops := range histories(&g) {
+				if len(ops) == 0 {
+					continue
+				}
+				if at := ops[0].Begin.Add(r.shift[rank]); first.IsZero() || at.Before(first) {
 					first = at
 				}
 			}

@@ -10,9 +10,10 @@ import (
 )
 
 // judge puts into one line what matters most: ranks that called different things,
-// then one that was lost, then one that stayed away, then one that is slow.
+// then one that was lost, then ranks that wait for each other or for a message, then
+// one that stayed away, then one that is slow.
 func (r *Report) judge(id uint32) {
-	for _, find := range []func(uint32) string{r.disagreement, r.loss, r.absence, r.failure} {
+	for _, find := range []func(uint32) string{r.disagreement, r.unlike, r.loss, r.stuck, r.absence, r.failure} {
 		if r.Verdict = find(id); r.Verdict != "" {
 			return
 		}
@@ -84,11 +85,11 @@ func (r *Report) loss(id uint32) string {
 	return text
 }
 
-// absence names ranks that have not begun what others wait in.
-func (r *Report) absence(id uint32) string {
+// late returns the last operation that ranks wait in, and those that have not begun
+// it; nil if there is none.
+func (r *Report) late(id uint32) (waiting *recorder.Operation, late []int) {
 	last := uint64(0)
 	at := map[int]uint64{}
-	var waiting *recorder.Operation
 	for rank, d := range r.byRank {
 		g := of(d, id)
 		if g == nil {
@@ -107,19 +108,27 @@ func (r *Report) absence(id uint32) string {
 		}
 	}
 	if waiting == nil {
-		return ""
+		return nil, nil
 	}
-	var late []int
 	for rank, seq := range at {
 		if seq < last {
 			late = append(late, rank)
 		}
 	}
 	if len(late) == 0 {
-		return ""
+		return nil, nil
 	}
 	slices.Sort(late)
-	text := fmt.Sprintf("%s had not called operation #%d, %s, which others had waited in for %v", ranks(late), last, waiting.Call, waiting.Took.Round(time.Millisecond))
+	return waiting, late
+}
+
+// absence names ranks that have not begun what others wait in.
+func (r *Report) absence(id uint32) string {
+	waiting, late := r.late(id)
+	if waiting == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s had not called operation #%d, %s, which others had waited in for %v", ranks(late), waiting.Seq, waiting.Call, waiting.Took.Round(time.Millisecond))
 	if g := of(r.byRank[late[0]], id); len(g.Operations) > 0 {
 		o := g.Operations[len(g.Operations)-1]
 		text += fmt.Sprintf("; the last of rank %d was #%d, %s, %s", late[0], o.Seq, o.Call, o.State)

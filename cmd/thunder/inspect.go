@@ -22,8 +22,8 @@ func newInspectCmd() *cobra.Command {
 		Use:   "inspect DIR|FILE|HOST:PORT ...",
 		Short: "Say what went wrong, from the ranks' flight recorders",
 		Long: `inspect merges what the flight recorders of a job's ranks hold and says in one
-line who was late, who is missing, or who called something else; then it prints a
-table of the ranks, and writes a timeline if asked.
+line who was late, who is missing, who called something else, or who waits for whom
+in Send and Recv; then it prints a table of the ranks, and writes a timeline if asked.
 
 Ranks write their recorders to the folder that THUNDER_DUMP_DIR names when a group
 fails, and at SIGUSR1. A rank that runs with THUNDER_METRICS is asked at that

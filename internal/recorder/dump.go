@@ -32,8 +32,26 @@ type Group struct {
 	ID         uint32      `json:"id"`
 	Ranks      []int       `json:"ranks"` // of the job, by rank in the group
 	Failure    *Failure    `json:"failure,omitempty"`
+	Operations []Operation `json:"operations"`      // collectives
+	Pairs      []Pair      `json:"pairs,omitempty"` // point-to-point messages
+}
+
+// A Pair is the history of the messages to or from one peer. They are counted by
+// themselves: the receiver's number is the sender's.
+type Pair struct {
+	Peer       int         `json:"peer"` // rank of the job
+	Direction  Direction   `json:"direction"`
 	Operations []Operation `json:"operations"`
 }
+
+// Direction says where the messages of a Pair go.
+type Direction string
+
+// The directions.
+const (
+	To   Direction = "to"
+	From Direction = "from"
+)
 
 // A Failure is why a group ended.
 type Failure struct {
@@ -55,8 +73,8 @@ type Operation struct {
 	State string        `json:"state"`
 }
 
-// A Peer is what the rank knows of another: what went to and came from it in
-// collectives, and how long it has been silent.
+// A Peer is what the rank knows of another: what went to and came from it in the
+// groups that are open, and how long it has been silent.
 type Peer struct {
 	Rank         int           `json:"rank"`
 	Host         string        `json:"host"`
@@ -117,6 +135,11 @@ func Read(r io.Reader) (*Dump, error) {
 		for _, r := range g.Ranks {
 			if r < 0 || r >= d.Size {
 				return nil, fmt.Errorf("the dump has a group with rank %d of %d", r, d.Size)
+			}
+		}
+		for _, p := range g.Pairs {
+			if p.Peer < 0 || p.Peer >= d.Size || p.Direction != To && p.Direction != From {
+				return nil, fmt.Errorf("the dump has messages %q rank %d of %d", p.Direction, p.Peer, d.Size)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,7 @@ func TestReadRefuses(t *testing.T) {
 	for name, text := range map[string]string{
 		"not JSON": "hello", "empty": "", "version": `{"version":99,"size":1}`,
 		"rank": `{"version":1,"size":2,"rank":2}`, "group": `{"version":1,"size":2,"groups":[{"ranks":[0,7]}]}`,
+		"peer": `{"version":1,"size":2,"groups":[{"pairs":[{"peer":2,"direction":"to"}]}]}`, "direction": `{"version":1,"size":2,"groups":[{"pairs":[{"peer":1}]}]}`,
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -86,11 +88,17 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
+// BenchmarkRecord is what recording one operation takes, in the rings of a group and
+// of a direction between two ranks.
 func BenchmarkRecord(b *testing.B) {
-	r := NewRing(4096)
-	tag := &fabric.Tag{}
-	for i := range b.N {
-		r.Begin(uint64(i+1), tag, 0)
-		r.End(uint64(i+1), 1, Done)
+	for _, size := range []int{4096, 256} {
+		b.Run(strconv.Itoa(size), func(b *testing.B) {
+			r := NewRing(size)
+			tag := &fabric.Tag{}
+			for i := range b.N {
+				r.Begin(uint64(i+1), tag, 0)
+				r.End(uint64(i+1), 1, Done)
+			}
+		})
 	}
 }
