@@ -14,6 +14,8 @@ const (
 	// maxSegments is how many segments a receiver takes ahead of its reader, and
 	// how many a sender keeps for sending again.
 	maxSegments = 64
+	// maxQueued is how many segments of those wait for a stream.
+	maxQueued = 16
 )
 
 // Kinds of frame.

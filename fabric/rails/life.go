@@ -26,8 +26,11 @@ func (l *link) attach(index int, conn Conn) bool {
 			return false
 		}
 	}
-	r := l.f.railOf(l.peer, index)
-	s := &stream{l: l, index: index, rail: r, conn: conn, alive: true, over: make(chan struct{}), born: time.Now(), lastAck: time.Now(), ackDue: true}
+	r, la := l.f.railOf(l.peer, index), &l.lanes[index/l.f.cfg.Streams]
+	if la.live++; la.live == 1 {
+		la.pace = pace{} // it may be another cable now
+	}
+	s := &stream{l: l, index: index, rail: r, lane: la, conn: conn, alive: true, over: make(chan struct{}), born: time.Now(), lastAck: time.Now(), ackDue: true}
 	s.wake.L = &l.mu
 	s.goDue = l.isUp && l.dials()
 	l.streams[index] = s
@@ -119,10 +122,11 @@ func (l *link) drop(s *stream, err error) {
 	l.streams[s.index] = nil
 	l.live--
 	var again []*segment
+	s.lane.live--
+	s.lane.bytes -= s.underway.bytes
 	for s.underway.len() > 0 {
 		again = append(again, s.underway.pop())
 	}
-	s.bytes = 0
 	orderly := l.done || l.bye // at the end of a link streams go as well
 	if !orderly && err != errReplaced {
 		s.rail.dropped(l.live > 0, len(again), err)

@@ -23,6 +23,7 @@ type link struct {
 	mu       sync.Mutex
 	streams  []*stream // by index; nil where none is alive
 	live     int
+	lanes    []lane  // by rail
 	last     *stream // on which something came in last
 	stock    stock
 	wanted   bool // Link was asked for it
@@ -39,6 +40,7 @@ type link struct {
 	credit uint64 // the peer takes segments below this
 	queue  fifo   // cut and waiting for a stream
 	kept   int    // segments that have not been acknowledged
+	uncut  int    // bytes of the message that is being sent which are not in the queue yet
 	// What Post has left to Flush, if anything: the rest of a message.
 	owes   bool
 	rest   []byte
@@ -69,6 +71,7 @@ func newLink(f *Fabric, peer int, ch fabric.Channel) *link {
 		f: f, peer: peer, ch: ch, credit: maxSegments, granted: maxSegments,
 		ready:   make(chan struct{}),
 		streams: make([]*stream, len(f.cfg.Rails[peer])*f.cfg.Streams),
+		lanes:   make([]lane, len(f.cfg.Rails[peer])),
 	}
 	l.ctx, l.stop = context.WithCancelCause(f.ctx)
 	l.out.wake.L, l.in.wake.L = &l.mu, &l.mu
@@ -147,8 +150,11 @@ func (l *link) send(ctx context.Context, tag *fabric.Tag, b []byte, total int) e
 	return nil
 }
 
-// room says whether another segment may be cut.
-func (l *link) room() bool { return l.next < l.credit && l.kept < maxSegments }
+// room says whether another segment may be cut: not long before a stream is free for
+// it, while it is still warm in the cache.
+func (l *link) room() bool {
+	return l.next < l.credit && l.kept < maxSegments && l.queue.len() < maxQueued
+}
 
 // cut queues the next segment of a message of which b is left, and returns what is
 // left then.
@@ -158,14 +164,15 @@ func (l *link) cut(tag *fabric.Tag, b []byte, total int) []byte {
 	copy(seg.buf, b[:seg.n])
 	l.next++
 	l.kept++
+	l.uncut = len(b) - seg.n
 	l.queue.push(seg)
 	l.offer()
 	return b[seg.n:]
 }
 
 // offer wakes a stream to carry what is queued: of those that have nothing to do,
-// the one with the least under way for its rate. Those at work, or waiting for
-// acknowledgements, look into the queue themselves when they are done.
+// one on the rail with the least under way for its rate. Those at work look into the
+// queue themselves when they are done.
 func (l *link) offer() {
 	var best *stream
 	var least float64
@@ -173,7 +180,7 @@ func (l *link) offer() {
 		if s == nil || !s.idle || !s.takes() {
 			continue
 		}
-		wait := float64(s.bytes+1) / (s.pace.rate + 1)
+		wait := float64(s.lane.bytes+1) / (s.lane.pace.rate + 1)
 		if best == nil || wait < least {
 			best, least = s, wait
 		}

@@ -2,10 +2,10 @@ package rails
 
 import "time"
 
-// pace measures what a stream delivers, and how much should be under way on it for
+// pace measures what a rail delivers, and how much should be under way on it for
 // that: three times what it delivers in its shortest round trip (acknowledgements may
-// have to queue behind what the other end sends). More would only wait in
-// queues, and be late when the message ends.
+// have to queue behind what the other end sends), and a little for the scheduler. More
+// would only wait in queues, and hold up what the others have delivered.
 type pace struct {
 	delivered uint64  // bytes acknowledged
 	rate      float64 // bytes per second; the most seen lately
@@ -37,4 +37,33 @@ func (p *pace) ack(seg *segment, now time.Time) {
 	}
 	rate := float64(p.delivered-seg.delivered) / took.Seconds()
 	p.rate = max(rate, p.rate*fade)
+}
+
+// A lane is what a link knows of one of its rails: the streams on it share it.
+type lane struct {
+	pace  pace
+	live  int // streams
+	bytes int // under way
+}
+
+// takes says whether a rail should carry the next segment, of n bytes: it has room,
+// and the segment would not be late on it. Late is after everything that is to be sent
+// could have arrived, were it spread over the rails as they deliver. So a slow rail
+// stops early enough before the end of a message for all to end together. The rail
+// on which the segment would arrive first always takes it.
+func (l *link) takes(la *lane, n int) bool {
+	switch {
+	case la.bytes == 0 && la.pace.rate == 0:
+		return true // to be measured
+	case la.bytes > 0 && la.bytes+n > la.pace.window():
+		return false
+	}
+	left, rate := l.queue.bytes+l.uncut, 0.0
+	for i := range l.lanes {
+		if o := &l.lanes[i]; o.live > 0 {
+			left += o.bytes + n // n: what cutting into segments costs
+			rate += o.pace.rate
+		}
+	}
+	return float64(la.bytes+n)*rate <= float64(left)*la.pace.rate
 }

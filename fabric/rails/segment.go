@@ -62,8 +62,9 @@ func (s *stock) put(seg *segment) {
 
 // A fifo is a queue of segments that keeps its memory.
 type fifo struct {
-	segs []*segment
-	head int
+	segs  []*segment
+	head  int
+	bytes int // of payload
 }
 
 func (q *fifo) len() int { return len(q.segs) - q.head }
@@ -77,12 +78,14 @@ func (q *fifo) push(s *segment) {
 		q.segs, q.head = q.segs[:n], 0
 	}
 	q.segs = append(q.segs, s)
+	q.bytes += s.n
 }
 
 func (q *fifo) pop() *segment {
 	s := q.segs[q.head]
 	q.segs[q.head] = nil
 	q.head++
+	q.bytes -= s.n
 	if q.head == len(q.segs) {
 		q.segs, q.head = q.segs[:0], 0
 	}
@@ -92,6 +95,9 @@ func (q *fifo) pop() *segment {
 // insert puts segments back in the order of their numbers: those that are sent
 // again come before what has not been sent.
 func (q *fifo) insert(again []*segment) {
+	for _, s := range again {
+		q.bytes += s.n
+	}
 	old := q.segs[q.head:]
 	merged := make([]*segment, 0, len(old)+len(again)+maxSegments)
 	for len(old) > 0 || len(again) > 0 {

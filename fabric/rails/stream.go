@@ -23,14 +23,13 @@ type stream struct {
 	wake  sync.Cond     // the writer's
 	idle  bool          // the writer waits, and nobody has woken it
 
-	underway fifo // sent and not acknowledged, in order
-	bytes    int  // in underway
+	lane     *lane // what it shares with the other streams on its rail
+	underway fifo  // sent and not acknowledged, in order
 	acked    uint64
 	arrived  uint64 // segments that came in on this stream
 	ackDue   bool
 	goDue    bool
 	byeDue   bool
-	pace     pace
 	born     time.Time
 	lastAck  time.Time
 
@@ -43,7 +42,7 @@ type stream struct {
 
 // takes says whether the stream is free to carry another segment.
 func (s *stream) takes() bool {
-	return s.l.queue.len() > 0 && s.chosen() && (s.bytes == 0 || s.bytes+s.l.queue.front().n <= s.pace.window())
+	return s.l.queue.len() > 0 && s.chosen() && s.l.takes(s.lane, s.l.queue.front().n)
 }
 
 // write is the stream's writing goroutine.
@@ -66,11 +65,14 @@ func (s *stream) write() {
 		case s.goDue:
 			h.kind, s.goDue = kindGo, false
 		case s.takes():
+			if l.queue.len() >= maxQueued {
+				l.out.wake.Broadcast() // there is room again
+			}
 			seg = l.queue.pop()
-			seg.sentAt, seg.delivered = time.Now(), s.pace.delivered
+			seg.sentAt, seg.delivered = time.Now(), s.lane.pace.delivered
 			seg.writers++
 			s.underway.push(seg)
-			s.bytes += seg.n
+			s.lane.bytes += seg.n
 			s.rail.sent.Add(uint64(seg.n))
 			h.kind, h.n, h.seq, h.off, h.total, h.tag = kindData, uint32(seg.n), seg.seq, seg.off, seg.total, seg.tag
 		case s.byeDue:
@@ -185,12 +187,13 @@ func (s *stream) acknowledge(arrived uint64) error {
 	s.lastAck = time.Now()
 	for ; s.acked < arrived; s.acked++ {
 		seg := s.underway.pop()
-		s.bytes -= seg.n
-		s.pace.ack(seg, s.lastAck)
+		s.lane.bytes -= seg.n
+		s.lane.pace.ack(seg, s.lastAck)
 		seg.acked = true
 		s.l.release(seg)
 	}
 	s.wake.Signal()
+	s.l.offer() // another stream on the rail may be idle where this one is writing
 	return nil
 }
 
