@@ -25,6 +25,8 @@ type Rail struct {
 	// Meet both do, and none is accepted.
 	Open func(ctx context.Context, ch fabric.Channel, stream, streams int) (Conn, error)
 	Meet bool
+	// Streams is the number of streams on it; Config's if 0.
+	Streams int
 	// Final says of an error of Open that there is no point in another attempt.
 	Final func(error) bool
 }
@@ -46,7 +48,8 @@ type Config struct {
 	Rails [][]Rail
 	// Hosts names the ranks' machines, for messages; may be nil.
 	Hosts []string
-	// Streams is the number of streams on each rail; DefaultStreams if 0.
+	// Streams is the number of streams on each rail; DefaultStreams if 0. A channel
+	// that carries little has one.
 	Streams int
 	// Stall is how long a stream may leave segments unacknowledged while others
 	// get on; a second if 0.
@@ -62,6 +65,24 @@ const DefaultStreams = 2
 // MaxStreams bounds the streams of one link.
 const MaxStreams = 64
 
+// plan returns, for each stream of a link, on which of the rails to the peer it is.
+func (c *Config) plan(peer int, ch fabric.Channel) []int {
+	var plan []int
+	for i, r := range c.Rails[peer] {
+		n := c.Streams
+		switch {
+		case ch == fabric.Control || ch >= fabric.ProviderChannels:
+			n = 1
+		case r.Streams > 0:
+			n = r.Streams
+		}
+		for range n {
+			plan = append(plan, i)
+		}
+	}
+	return plan
+}
+
 func (c Config) withDefaults() (Config, error) {
 	if c.Base == nil {
 		return c, fmt.Errorf("rails: no base fabric")
@@ -73,9 +94,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Streams == 0 {
 		c.Streams = DefaultStreams
 	}
-	for r, rails := range c.Rails {
-		if c.Streams < 1 || len(rails)*c.Streams > MaxStreams {
-			return c, fmt.Errorf("rails: %d streams on each of %d rails to rank %d: at most %d in all", c.Streams, len(rails), r, MaxStreams)
+	for r := range c.Rails {
+		if n := len(c.plan(r, fabric.Control+1)); c.Streams < 1 || n > MaxStreams {
+			return c, fmt.Errorf("rails: %d streams over %d rails to rank %d: at most %d in all", n, len(c.Rails[r]), r, MaxStreams)
 		}
 	}
 	if c.Stall == 0 {

@@ -116,9 +116,6 @@ func (f *Fabric) describe(peer int) string {
 	return strings.Join(list, ", ")
 }
 
-// railOf is the rail of a stream of a link.
-func (f *Fabric) railOf(peer, stream int) *rail { return f.rails[peer][stream/f.cfg.Streams] }
-
 // Link implements fabric.Fabric.
 func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.Link, error) {
 	if peer < 0 || peer >= f.Size() || peer == f.Rank() || len(f.cfg.Rails[peer]) < 2 {

@@ -26,7 +26,7 @@ func (l *link) attach(index int, conn Conn) bool {
 			return false
 		}
 	}
-	r, la := l.f.railOf(l.peer, index), &l.lanes[index/l.f.cfg.Streams]
+	r, la := l.railOf(index), &l.lanes[l.plan[index]]
 	if la.live++; la.live == 1 {
 		la.pace = pace{} // it may be another cable now
 	}

@@ -15,6 +15,7 @@ type link struct {
 	peer int
 	ch   fabric.Channel
 	id   uint64 // what the streams' greetings have to say; 0 before the first
+	plan []int  // by stream: on which of the rails it is
 
 	ready chan struct{}   // closed by up or by fail
 	ctx   context.Context // ends when no more streams are wanted
@@ -69,14 +70,18 @@ type side struct {
 func newLink(f *Fabric, peer int, ch fabric.Channel) *link {
 	l := &link{
 		f: f, peer: peer, ch: ch, credit: maxSegments, granted: maxSegments,
-		ready:   make(chan struct{}),
-		streams: make([]*stream, len(f.cfg.Rails[peer])*f.cfg.Streams),
-		lanes:   make([]lane, len(f.cfg.Rails[peer])),
+		ready: make(chan struct{}),
+		plan:  f.cfg.plan(peer, ch),
+		lanes: make([]lane, len(f.cfg.Rails[peer])),
 	}
+	l.streams = make([]*stream, len(l.plan))
 	l.ctx, l.stop = context.WithCancelCause(f.ctx)
 	l.out.wake.L, l.in.wake.L = &l.mu, &l.mu
 	return l
 }
+
+// railOf is the rail of a stream.
+func (l *link) railOf(stream int) *rail { return l.f.rails[l.peer][l.plan[stream]] }
 
 // begin prepares a call on one side. The caller holds the lock.
 func (l *link) begin(ctx context.Context, s *side) error {

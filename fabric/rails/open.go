@@ -25,7 +25,7 @@ const (
 // keepAll starts what keeps the streams open that this end has to open.
 func (l *link) keepAll() {
 	for i := range l.streams {
-		if l.dials() || l.f.railOf(l.peer, i).Meet {
+		if l.dials() || l.railOf(i).Meet {
 			l.f.wg.Go(func() { l.keep(i) })
 		}
 	}
@@ -71,13 +71,14 @@ func (l *link) has(i int) bool {
 // trying again, and ends the link then if it is not up.
 func (l *link) note(i int, err error) bool {
 	var pair *PairError
-	final := l.f.railOf(l.peer, i).Final
-	if errors.As(err, &pair) || final != nil && final(err) {
+	r := l.railOf(i)
+	if errors.As(err, &pair) || r.Final != nil && r.Final(err) {
 		// A link that is up has agreed on its rails before; it may again.
 		if l.abandon(fmt.Errorf("rails: rank %d on %s: %w", l.peer, l.f.host(l.peer), err)) {
 			return true
 		}
 	}
+	r.failing(err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.trouble = err
@@ -89,7 +90,7 @@ func (l *link) note(i int, err error) bool {
 func (l *link) open(ctx context.Context, i int) error {
 	ctx, cancel := context.WithTimeout(ctx, greetTime)
 	defer cancel()
-	r := l.f.railOf(l.peer, i)
+	r := l.railOf(i)
 	conn, err := r.Open(ctx, l.ch, i, len(l.streams))
 	if err != nil {
 		return err
@@ -192,7 +193,7 @@ func (f *Fabric) Accept(conn net.Conn, peer int, ch fabric.Channel, stream int) 
 }
 
 func (f *Fabric) accept(conn net.Conn, peer int, ch fabric.Channel, stream int) error {
-	if peer >= len(f.cfg.Rails) || stream >= len(f.cfg.Rails[peer])*f.cfg.Streams {
+	if peer >= len(f.cfg.Rails) || stream >= len(f.cfg.plan(peer, ch)) {
 		err := &PairError{fmt.Sprintf("rank %d on %s opens stream %d, but rank %d on %s knows only of %s",
 			peer, f.host(peer), stream, f.Rank(), f.host(f.Rank()), f.listRails(peer))}
 		writeReply(conn, err)
@@ -227,7 +228,7 @@ func (l *link) answer(conn Conn, stream int) error {
 		err = l.agree(&g, stream)
 	}
 	if err == nil {
-		err = l.checkEnds(conn, l.f.railOf(l.peer, stream))
+		err = l.checkEnds(conn, l.railOf(stream))
 	}
 	var pair *PairError
 	if err == nil || errors.As(err, &pair) {
@@ -239,7 +240,7 @@ func (l *link) answer(conn Conn, stream int) error {
 }
 
 func (l *link) agree(g *greeting, stream int) error {
-	f, r := l.f, l.f.railOf(l.peer, stream)
+	f, r := l.f, l.railOf(stream)
 	switch {
 	case int(g.streams) != len(l.streams):
 		return &PairError{fmt.Sprintf("rank %d on %s opens %d streams, rank %d on %s expects %d over %s",

@@ -32,6 +32,9 @@ func OverTCP(ln *tcp.Listener, tc tcp.Config, cfg Config, extra func(peer int) [
 	cfg.Base = base
 	cfg.Rails = make([][]Rail, len(tc.Paths))
 	for peer, paths := range tc.Paths {
+		if len(paths) > 0 && paths[0].Relay {
+			continue // the base has links through others
+		}
 		for i := range paths {
 			cfg.Rails[peer] = append(cfg.Rails[peer], tcpRail(base, peer, &paths[i]))
 		}

@@ -17,8 +17,11 @@ type rail struct {
 	sent, recv atomic.Uint64
 
 	mu        sync.Mutex
-	down      bool // a stream on it was lost, and none came since
-	suspect   bool // the other streams on it are to be given up too
+	seen      bool      // a stream was on it
+	tried     time.Time // when the first attempt failed, while there was none
+	told      bool      // that it does not come up
+	down      bool      // a stream on it was lost, and none came since
+	suspect   bool      // the other streams on it are to be given up too
 	lostAt    time.Time
 	logged    bool
 	cause     error
@@ -31,8 +34,8 @@ type State struct {
 	Peer         int
 	Near, Far    string
 	Device       string
-	Up           bool
-	Streams      int    // alive on it, of one link
+	Up           bool   // it was there, and is not known to be lost
+	Streams      int    // that each link has on it
 	Sent, Recv   uint64 // payload bytes, what was sent again included
 	Failovers    int    // how often it was lost
 	ResentPieces int    // segments that had to be sent again
@@ -52,14 +55,33 @@ func (r *rail) dropped(others bool, resent int, cause error) {
 	}
 }
 
+// startTime is how long a rail may take to come up before a line is written about it.
+const startTime = 10 * time.Second
+
+// failing notes an attempt to open a stream that failed.
+func (r *rail) failing(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.seen || r.told:
+	case r.tried.IsZero():
+		r.tried = time.Now()
+	case time.Since(r.tried) > startTime:
+		r.told = true
+		r.log.Warn("rail does not come up, going on without it", "peer", r.peer, "host", r.host, "rail", r.String(), "cause", err)
+	}
+}
+
 // attached notes a stream that came.
 func (r *rail) attached() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.down && r.logged {
+	r.seen = true
+	r.report()
+	if r.told || r.down {
 		r.log.Info("rail is back", "peer", r.peer, "host", r.host, "rail", r.String())
 	}
-	r.down, r.suspect = false, false
+	r.down, r.suspect, r.told = false, false, false
 }
 
 // suspected says once that the rail was lost, and when, and writes the one line
@@ -67,21 +89,26 @@ func (r *rail) attached() {
 func (r *rail) suspected() (time.Time, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.report()
+	was := r.suspect
+	r.suspect = false
+	return r.lostAt, was
+}
+
+// report writes the one line about a rail that was lost. The caller holds the lock.
+func (r *rail) report() {
 	if r.down && !r.logged {
 		r.logged = true
 		r.log.Warn("rail lost, going on with the others", "peer", r.peer, "host", r.host,
 			"rail", r.String(), "resent", r.resent, "cause", r.cause)
 	}
-	was := r.suspect
-	r.suspect = false
-	return r.lostAt, was
 }
 
 func (r *rail) state() State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return State{
-		Peer: r.peer, Near: r.Near, Far: r.Far, Device: r.Device, Up: !r.down,
+		Peer: r.peer, Near: r.Near, Far: r.Far, Device: r.Device, Up: r.seen && !r.down,
 		Sent: r.sent.Load(), Recv: r.recv.Load(), Failovers: r.failovers, ResentPieces: r.resent,
 	}
 }

@@ -14,6 +14,12 @@ import (
 // rail i. The lists are in different orders, which must not matter.
 func ranks(t testing.TB, n, k int, cfg rails.Config) []fabric.Fabric {
 	t.Helper()
+	return mixedRanks(t, n, k, cfg, func(int) func(int) []rails.Rail { return nil })
+}
+
+// mixedRanks is ranks, with more rails to each peer: extra is asked by rank and by peer.
+func mixedRanks(t testing.TB, n, k int, cfg rails.Config, extra func(rank int) func(peer int) []rails.Rail) []fabric.Fabric {
+	t.Helper()
 	ifs, err := tcp.Interfaces()
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +48,7 @@ func ranks(t testing.TB, n, k int, cfg rails.Config) []fabric.Fabric {
 				tc.Paths[p] = tcp.Pair(own, peers[p], nil)
 			}
 		}
-		f, err := rails.OverTCP(ln, tc, cfg, nil)
+		f, err := rails.OverTCP(ln, tc, cfg, extra(r))
 		if err != nil {
 			t.Fatal(err)
 		}

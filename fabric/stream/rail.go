@@ -3,13 +3,11 @@ package stream
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
-	"os"
-	"path/filepath"
-	"syscall"
+	"path"
+	"strconv"
 	"time"
 
 	"thundercollective/fabric"
@@ -31,28 +29,21 @@ type Config struct {
 	Token []byte
 	// Silence is how long a cable may say nothing; 2 s if 0.
 	Silence time.Duration
-	// Configfs and Dev are where the system has them; the usual places if empty.
-	Configfs, Dev string
-	// OpenDevice opens a device; os.OpenFile if nil.
-	OpenDevice func(path string) (Device, error)
+	// System is where streams are; the machine's own if nil.
+	System System
 }
 
-// Rail makes the rail.
+// Rail makes the rail. It has one stream of rails in each link, which is two of the
+// driver's: those are few.
 func Rail(cfg Config) rails.Rail {
 	if cfg.Silence == 0 {
 		cfg.Silence = 2 * time.Second
 	}
-	if cfg.Configfs == "" {
-		cfg.Configfs = DefaultConfigfs
-	}
-	if cfg.Dev == "" {
-		cfg.Dev = DefaultDev
-	}
-	if cfg.OpenDevice == nil {
-		cfg.OpenDevice = openDevice
+	if cfg.System == nil {
+		cfg.System = linux{}
 	}
 	return rails.Rail{
-		Near: cfg.Near, Far: cfg.Far, Device: "usb4 " + cfg.Service, Meet: true,
+		Near: cfg.Near, Far: cfg.Far, Device: "usb4 " + cfg.Service, Meet: true, Streams: 1,
 		Open: func(ctx context.Context, ch fabric.Channel, stream, streams int) (rails.Conn, error) {
 			c, err := open(ctx, &cfg, ch, stream)
 			if err != nil {
@@ -67,75 +58,56 @@ func Rail(cfg Config) rails.Rail {
 	}
 }
 
-// openDevice opens one end of a stream. It does not wait for the other.
-func openDevice(path string) (Device, error) {
-	return os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0)
-}
-
 // names returns those of the two streams of a conversation: what the first end writes
-// to, and what it reads from.
-func names(ch fabric.Channel, stream int) (up, down string) {
-	h := fnv.New32a()
-	fmt.Fprintf(h, "%d/%d", ch, stream)
-	n := h.Sum32() & 0xffffff
-	return fmt.Sprintf("t%06xu", n), fmt.Sprintf("t%06xd", n)
+// to, and what it reads from. Several ranks of a machine may share a cable, and so may
+// a job and what an earlier one has left behind.
+func (cfg *Config) names(ch fabric.Channel, stream int) (up, down string) {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d/%d/%d/%d/%d", cfg.Hello.Generation, cfg.Hello.From, cfg.Hello.To, ch, stream)
+	n := strconv.FormatUint(h.Sum64()%(36*36*36*36*36*36*36), 36)
+	return "u" + n, "d" + n
 }
 
-const retryOpen = 20 * time.Millisecond
-
-// open makes both streams of a conversation and waits for the other end.
+// open makes both streams of a conversation and waits for the other end. Both are made
+// before either is opened, since an end can open only what the other has made.
 func open(ctx context.Context, cfg *Config, ch fabric.Channel, stream int) (*Conn, error) {
-	outName, inName := names(ch, stream)
+	outName, inName := cfg.names(ch, stream)
 	if !cfg.First {
 		outName, inName = inName, outName
 	}
-	out, outEnd, err := openOne(ctx, cfg, outName)
-	if err != nil {
-		return nil, err
+	var undo []func()
+	cleanup := func() {
+		for i := range undo {
+			undo[len(undo)-1-i]()
+		}
 	}
-	in, inEnd, err := openOne(ctx, cfg, inName)
-	if err != nil {
-		out.Close()
-		outEnd.remove()
-		return nil, err
+	var ends [2]*endpoint
+	var devices [2]Device
+	for i, name := range []string{outName, inName} {
+		e, err := makeEndpoint(cfg.System, cfg.Service, name)
+		if err != nil {
+			cleanup()
+			return nil, err
+		}
+		ends[i], undo = e, append(undo, e.remove)
 	}
+	for i, e := range ends {
+		d, err := e.open(ctx)
+		if err != nil {
+			cleanup()
+			return nil, err
+		}
+		devices[i], undo = d, append(undo, func() { d.Close() })
+	}
+	out, in := devices[0], devices[1]
 	if err := meet(ctx, in, out, cfg.First); err != nil {
-		out.Close()
-		in.Close()
-		outEnd.remove()
-		inEnd.remove()
+		cleanup()
 		return nil, fmt.Errorf("stream: %s: waiting for the other end: %w", cfg.Service, err)
 	}
-	return newConn(in, out, filepath.Join(cfg.Service, outName), cfg.Silence, func() {
-		outEnd.remove()
-		inEnd.remove()
+	return newConn(in, out, path.Join(cfg.Service, outName), cfg.Silence, func() {
+		ends[0].remove()
+		ends[1].remove()
 	}), nil
-}
-
-// openOne makes a stream and opens its device, which needs the peer to have made
-// its end (ENXIO before that).
-func openOne(ctx context.Context, cfg *Config, name string) (Device, *endpoint, error) {
-	e, err := makeEndpoint(cfg.Configfs, cfg.Dev, cfg.Service, name)
-	if err != nil {
-		return nil, nil, err
-	}
-	for since := time.Now(); ; {
-		d, err := cfg.OpenDevice(e.device)
-		switch {
-		case err == nil:
-			return d, e, nil
-		case errors.Is(err, syscall.ENXIO), errors.Is(err, os.ErrNotExist) && time.Since(since) < deviceTime:
-		default:
-			e.remove()
-			return nil, nil, fmt.Errorf("stream: opening %s: %w", e.device, err)
-		}
-		select {
-		case <-time.After(retryOpen):
-		case <-ctx.Done():
-			e.remove()
-			return nil, nil, fmt.Errorf("stream: opening %s: %w", e.device, context.Cause(ctx))
-		}
-	}
 }
 
 // Greetings of one frame each.

@@ -1,4 +1,4 @@
-package stream
+package stream_test
 
 import (
 	"bytes"
@@ -6,30 +6,37 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"thundercollective/fabric/rails"
+	"thundercollective/fabric/stream"
+	"thundercollective/fabric/stream/streamtest"
 	"thundercollective/rendezvous/handshake"
 )
 
+const service = "0-1.3"
+
+// newCable joins two machines.
+func newCable() (c *streamtest.Cable, ms [2]*streamtest.Machine) {
+	ms = [2]*streamtest.Machine{streamtest.NewMachine(), streamtest.NewMachine()}
+	return streamtest.Join(ms[0], service, ms[1], service), ms
+}
+
 // join opens both ends of a conversation over a cable.
-func join(t *testing.T, c *cable, tokens [2]string) (conns [2]rails.Conn, errs [2]error) {
+func join(t *testing.T, ms [2]*streamtest.Machine, tokens [2]string) (conns [2]rails.Conn, errs [2]error) {
 	t.Helper()
-	const service = "0-1.3"
-	up, down := names(7, 0)
 	var wg sync.WaitGroup
 	for side := range 2 {
-		c.populate(t, side, service, up, down)
-		r := Rail(Config{
-			Service: service, First: side == 1, Configfs: c.dirs[side], Silence: time.Second,
-			Hello: handshake.Hello{From: 1, To: 0, Size: 2}, Token: []byte(tokens[side]),
-			OpenDevice: c.opener(side),
+		r := stream.Rail(stream.Config{
+			Service: service, First: side == 1, Silence: 5 * time.Second,
+			Hello: handshake.Hello{From: 1, To: 0, Size: 2}, Token: []byte(tokens[side]), System: ms[side],
 		})
 		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 			defer cancel()
 			conns[side], errs[side] = r.Open(ctx, 7, 0, 2)
 		})
@@ -38,9 +45,9 @@ func join(t *testing.T, c *cable, tokens [2]string) (conns [2]rails.Conn, errs [
 	return conns, errs
 }
 
-func mustJoin(t *testing.T, c *cable) [2]rails.Conn {
+func mustJoin(t *testing.T, ms [2]*streamtest.Machine) [2]rails.Conn {
 	t.Helper()
-	conns, errs := join(t, c, [2]string{"secret", "secret"})
+	conns, errs := join(t, ms, [2]string{"secret", "secret"})
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +57,8 @@ func mustJoin(t *testing.T, c *cable) [2]rails.Conn {
 
 // TestTransfer moves megabytes both ways at once through short writes.
 func TestTransfer(t *testing.T) {
-	conns := mustJoin(t, newCable(t))
+	_, ms := newCable()
+	conns := mustJoin(t, ms)
 	data := make([]byte, 3<<20+17)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range data {
@@ -77,26 +85,22 @@ func TestTransfer(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		do   func(c *cable, peer rails.Conn)
+		do   func(c *streamtest.Cable, peer rails.Conn)
 		want error
 	}{
-		{"bit error", func(c *cable, peer rails.Conn) {
-			c.mu.Lock()
-			c.corrupt = 1
-			c.mu.Unlock()
+		{"bit error", func(c *streamtest.Cable, peer rails.Conn) {
+			c.Corrupt(1)
 			peer.Write(make([]byte, 100))
-		}, ErrCorrupt},
-		{"unplugged", func(c *cable, _ rails.Conn) { c.unplug() }, syscall.ENXIO},
-		{"closed", func(_ *cable, peer rails.Conn) { peer.Close() }, io.EOF},
-		{"silent", func(_ *cable, peer rails.Conn) {
-			p := peer.(*Conn)
-			p.writing.Lock() // holds its heartbeats back
-			time.AfterFunc(3*time.Second, p.writing.Unlock)
-		}, ErrSilent},
+		}, stream.ErrCorrupt},
+		{"unplugged", func(c *streamtest.Cable, _ rails.Conn) { c.Unplug() }, syscall.ENXIO},
+		{"closed", func(_ *streamtest.Cable, peer rails.Conn) { peer.Close() }, io.EOF},
+		{"silent", func(_ *streamtest.Cable, peer rails.Conn) {
+			peer.(*stream.Conn).Hang()
+		}, stream.ErrSilent},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := newCable(t)
-			conns := mustJoin(t, c)
+			c, ms := newCable()
+			conns := mustJoin(t, ms)
 			go io.Copy(io.Discard, conns[1]) // an end that does not read hears nothing
 			tt.do(c, conns[1])
 			_, err := conns[0].Read(make([]byte, 100))
@@ -111,21 +115,57 @@ func TestFaults(t *testing.T) {
 }
 
 func TestWrongToken(t *testing.T) {
-	_, errs := join(t, newCable(t), [2]string{"one", "other"})
+	_, ms := newCable()
+	_, errs := join(t, ms, [2]string{"one", "other"})
 	var auth *handshake.AuthError
 	if !errors.As(errs[0], &auth) && !errors.As(errs[1], &auth) {
 		t.Errorf("got %v, want an AuthError", errs)
 	}
 }
 
-func TestNobodyThere(t *testing.T) {
-	c := newCable(t)
-	up, down := names(7, 0)
-	c.populate(t, 0, "0-1.3", up, down)
-	r := Rail(Config{Service: "0-1.3", Configfs: c.dirs[0], OpenDevice: c.opener(0)})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := r.Open(ctx, 7, 0, 2); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
+// TestLeftBehind: nothing stays in configfs.
+func TestLeftBehind(t *testing.T) {
+	_, ms := newCable()
+	conns := mustJoin(t, ms)
+	conns[0].Close()
+	conns[1].Close()
+	if left := append(ms[0].Left(), ms[1].Left()...); len(left) > 0 {
+		t.Errorf("left in configfs: %q", left)
+	}
+}
+
+// TestCannotOpen: what is missing is named with its path, and what to do about it.
+func TestCannotOpen(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		service string
+		do      func(m *streamtest.Machine)
+		want    []string
+	}{
+		{"no driver", service, (*streamtest.Machine).Unload, []string{"/sys/kernel/config/thunderbolt/stream/0-1.3", "no such file", "modprobe thunderbolt_stream"}},
+		{"no cable", "0-5.1", func(*streamtest.Machine) {}, []string{"/sys/kernel/config/thunderbolt/stream/0-5.1", "plugged in"}},
+		{"nobody there", service, func(*streamtest.Machine) {}, []string{"stream/0-1.3/", "/dev/tbstream0", "other end", "deadline"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, ms := newCable()
+			tt.do(ms[0])
+			r := stream.Rail(stream.Config{Service: tt.service, System: ms[0]})
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			_, err := r.Open(ctx, 7, 0, 2)
+			for _, want := range tt.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("got %v, want %q in it", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestValidService(t *testing.T) {
+	for text, want := range map[string]bool{"0-1.3": true, "1-30a.0": true, "0-1": false, "": false, "a-1.3": false, "0-x.3": false, "0-1.": false, "../0-1.3": false} {
+		if got := stream.ValidService(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
 	}
 }
