@@ -40,14 +40,17 @@ func (l *link) wakeAll() {
 
 // chosen says whether the stream may carry segments, be it for the lack of another.
 func (s *stream) chosen() bool {
-	only := s.l.f.only[s.l.peer].Load()
-	if only == nil || only == s.rail {
-		return true
-	}
-	for _, other := range s.l.streams {
-		if other != nil && other.rail == only {
-			return false
+	only := s.l.alone()
+	return only == nil || only == s.lane
+}
+
+// alone is the one rail to use, nil for all.
+func (l *link) alone() *lane {
+	only := l.f.only[l.peer].Load()
+	for i := range l.lanes {
+		if la := &l.lanes[i]; only != nil && la.live > 0 && l.f.rails[l.peer][i] == only {
+			return la
 		}
 	}
-	return true
+	return nil
 }

@@ -58,6 +58,9 @@ func (l *link) takes(la *lane, n int) bool {
 	case la.bytes > 0 && la.bytes+n > la.pace.window():
 		return false
 	}
+	if l.alone() == la {
+		return true
+	}
 	left, rate := l.queue.bytes+l.uncut, 0.0
 	for i := range l.lanes {
 		if o := &l.lanes[i]; o.live > 0 {

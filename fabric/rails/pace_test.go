@@ -1,13 +1,14 @@
 package rails
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
 // TestTakes: what each rail is left with when a message ends, by its rate.
 func TestTakes(t *testing.T) {
-	rail := func(mbps float64, under int, live int) lane {
+	on := func(mbps float64, under int, live int) lane {
 		return lane{pace: pace{rate: mbps * 125e3, trip: time.Millisecond}, bytes: under * segmentSize, live: live}
 	}
 	const n = segmentSize
@@ -17,16 +18,16 @@ func TestTakes(t *testing.T) {
 		left  int // segments
 		want  []bool
 	}{
-		{"in the middle of a message both take", []lane{rail(1000, 2, 2), rail(3000, 4, 2)}, 500, []bool{true, true}},
-		{"a full window takes no more", []lane{rail(1000, 10, 2), rail(3000, 4, 2)}, 500, []bool{false, true}},
-		{"the last segment is for the fast one", []lane{rail(1000, 1, 2), rail(3000, 0, 2)}, 1, []bool{false, true}},
-		{"the slow one has less to do", []lane{rail(1000, 0, 2), rail(3000, 6, 2)}, 1, []bool{true, false}},
-		{"equal ones share", []lane{rail(1000, 3, 2), rail(1000, 2, 2)}, 2, []bool{true, true}},
-		{"what is gone does not count", []lane{rail(10, 3, 1), rail(9000, 0, 0)}, 1, []bool{true, true}},
-		{"one that was never used is tried", []lane{rail(0, 0, 1), rail(9000, 0, 1)}, 1, []bool{true, true}},
-		{"but not with more than one", []lane{rail(0, 1, 1), rail(9000, 0, 1)}, 1, []bool{false, true}},
+		{"in the middle of a message both take", []lane{on(1000, 2, 2), on(3000, 4, 2)}, 500, []bool{true, true}},
+		{"a full window takes no more", []lane{on(1000, 10, 2), on(3000, 4, 2)}, 500, []bool{false, true}},
+		{"the last segment is for the fast one", []lane{on(1000, 1, 2), on(3000, 0, 2)}, 1, []bool{false, true}},
+		{"the slow one has less to do", []lane{on(1000, 0, 2), on(3000, 6, 2)}, 1, []bool{true, false}},
+		{"equal ones share", []lane{on(1000, 3, 2), on(1000, 2, 2)}, 2, []bool{true, true}},
+		{"what is gone does not count", []lane{on(10, 3, 1), on(9000, 0, 0)}, 1, []bool{true, true}},
+		{"one that was never used is tried", []lane{on(0, 0, 1), on(9000, 0, 1)}, 1, []bool{true, true}},
+		{"but not with more than one", []lane{on(0, 1, 1), on(9000, 0, 1)}, 1, []bool{false, true}},
 	} {
-		l := &link{lanes: tt.lanes}
+		l := &link{f: &Fabric{only: make([]atomic.Pointer[rail], 1)}, lanes: tt.lanes}
 		for range tt.left {
 			l.queue.push(&segment{n: n})
 		}
@@ -44,7 +45,7 @@ func TestSomebodyTakes(t *testing.T) {
 	for a := range 8 {
 		for b := range 8 {
 			for c := range 8 {
-				l := &link{lanes: make([]lane, 3)}
+				l := &link{f: &Fabric{only: make([]atomic.Pointer[rail], 1)}, lanes: make([]lane, 3)}
 				for i, under := range []int{a, b, c} {
 					l.lanes[i] = lane{pace: pace{rate: float64(int(1) << (3 * i)), trip: 1}, bytes: under * segmentSize, live: 1}
 				}
