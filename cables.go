@@ -12,6 +12,7 @@ import (
 	"thundercollective/collective"
 	"thundercollective/fabric"
 	"thundercollective/fabric/rails"
+	"thundercollective/fabric/stream"
 	"thundercollective/fabric/tcp"
 	"thundercollective/rendezvous"
 )
@@ -21,29 +22,39 @@ type wiring struct {
 	graph *cabling.Graph // nil if every rank is joined with every other
 	paths [][]tcp.Path   // by rank; nil if there is nothing to choose
 	rails *rails.Fabric  // nil if no peer has several rails
+
+	streams [][]stream.Config // by rank: the cables that carry USB4 streams; nil if there are none
 }
 
 // wire works out the ways to all peers: over the rails that pair, where they are
 // joined, and through others where they are not.
-func wire(roster *rendezvous.Roster) (*wiring, error) {
+func wire(roster *rendezvous.Roster, cfg rendezvous.Config, o Options) (*wiring, error) {
 	w := &wiring{}
-	several := false
+	var err error
+	if w.streams, err = streamCables(roster, cfg.Token, o); err != nil {
+		return nil, err
+	}
+	// Streams come on top of addresses, so they alone do not say who is joined.
+	cables := slices.ContainsFunc(roster.Edges, func(e rendezvous.Edge) bool { return !e.Stream() })
+	several := w.streams != nil
 	for _, p := range roster.Peers {
 		several = several || len(p.Addrs) > 1
 	}
-	if len(roster.Edges) == 0 && !several {
+	if !cables && !several {
 		return w, nil
 	}
-	if len(roster.Edges) > 0 {
+	if cables {
 		names := make([]string, len(roster.Peers))
 		for r, p := range roster.Peers {
 			names[r] = p.Host
 		}
 		var edges []cabling.Edge
 		for _, e := range roster.Edges {
+			if err := besideAddresses(roster, e); err != nil {
+				return nil, err
+			}
 			edges = append(edges, cabling.Edge{A: e.A, B: e.B, Gbps: e.Gbps})
 		}
-		var err error
 		if w.graph, err = cabling.New(names, edges); err != nil {
 			return nil, err
 		}
@@ -65,7 +76,8 @@ func (w *wiring) findPaths(roster *rendezvous.Roster) error {
 	w.paths = make([][]tcp.Path, len(roster.Peers))
 	for r, p := range roster.Peers {
 		switch {
-		case r == me || w.graph != nil && !w.graph.Joined(me, r):
+		case r == me:
+		case w.graph != nil && !w.graph.Joined(me, r):
 		case p.Host == roster.Peers[me].Host, len(own) == 1 && len(p.Addrs) == 1:
 			w.paths[r] = []tcp.Path{{Remote: p.Addrs[0]}}
 		default:
@@ -124,7 +136,7 @@ func unpaired(roster *rendezvous.Roster, own []tcp.Rail, peer int) error {
 // open makes the fabric over TCP.
 func (w *wiring) open(ln *tcp.Listener, tc tcp.Config, hosts []string) (fabric.Fabric, error) {
 	tc.Paths = w.paths
-	if !slices.ContainsFunc(w.paths, func(p []tcp.Path) bool { return len(p) > 1 && !p[0].Relay }) {
+	if w.streams == nil && !slices.ContainsFunc(w.paths, func(p []tcp.Path) bool { return len(p) > 1 && !p[0].Relay }) {
 		f, err := tcp.New(ln, tc)
 		if err != nil {
 			return nil, err // not f: a nil *tcp.Fabric would not be a nil fabric.Fabric
@@ -135,7 +147,7 @@ func (w *wiring) open(ln *tcp.Listener, tc tcp.Config, hosts []string) (fabric.F
 		ln.Close()
 		return nil, errors.New("payload checksums (--checksum, THUNDER_CHECKSUM) are not available over several rails; leave them out, or give each rank one address")
 	}
-	f, err := rails.OverTCP(ln, tc, rails.Config{Hosts: hosts, Streams: tc.Streams, Logger: tc.Logger}, nil)
+	f, err := rails.OverTCP(ln, tc, rails.Config{Hosts: hosts, Streams: tc.Streams, Logger: tc.Logger}, w.streamRails)
 	if err != nil {
 		return nil, err
 	}

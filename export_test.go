@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/fabric/stream"
 	"thundercollective/internal/recorder"
 )
 
@@ -59,4 +60,10 @@ func (c *Comm) Recording(seq uint64, now time.Duration) time.Duration {
 	c.current.past.End(seq, after, recorder.Done)
 	c.job.meter.note(&a, after-now, nil)
 	return after
+}
+
+// WithUSB4 has a rank find its USB4 streams on a machine of the test's own.
+func (o Options) WithUSB4(sys stream.System) Options {
+	o.usb4 = sys
+	return o
 }

@@ -74,7 +74,7 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 	}
 	j.crowded = crowded(roster)
 	if ln != nil {
-		if j.wiring, err = wire(roster); err != nil {
+		if j.wiring, err = wire(roster, cfg, o); err != nil {
 			ln.Close()
 			return nil, fmt.Errorf("thunder: %w", err)
 		}

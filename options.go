@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"thundercollective/fabric/stream"
 	"thundercollective/metrics"
 	"thundercollective/rendezvous"
 )
@@ -47,6 +48,8 @@ type Options struct {
 	// Edges says which ranks are joined by cables, as in "0-1,1-2@10" (package
 	// rendezvous, ParseEdges): what goes between others is relayed, and
 	// collectives follow the cables. Empty: the hostfile's, else all are joined.
+	// "halo1/0-1.3=halo2/0-3.1" is a cable that carries USB4 streams, used beside the
+	// addresses; such cables alone do not say that others are not joined.
 	Edges string
 
 	// Token is the job's secret. Ranks that listen beyond loopback need one,
@@ -92,6 +95,8 @@ type Options struct {
 	Metrics string
 	// Logger is told what happens beside the operations; nothing if nil.
 	Logger *slog.Logger
+
+	usb4 stream.System // where USB4 streams are; the machine's own if nil
 }
 
 // complete fills in what is left from the environment and the defaults.

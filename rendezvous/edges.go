@@ -1,6 +1,7 @@
 package rendezvous
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -16,11 +17,19 @@ type Edge struct {
 	// AddrA and AddrB are the addresses at its ends, if the cable was declared
 	// by them.
 	AddrA, AddrB netip.Addr
+	// ServiceA and ServiceB are what each end calls the other in its Thunderbolt
+	// domain ("0-1.3"), if the cable carries USB4 streams. Such a cable is used
+	// beside the addresses; it does not take their place.
+	ServiceA, ServiceB string
 }
+
+// Stream says whether the cable carries USB4 streams.
+func (e *Edge) Stream() bool { return e.ServiceA != "" }
 
 // An EdgeSpec is an Edge as the user wrote it. An end is a rank, the name of a host
 // (then all its ranks are meant), or an address of one, which says at which rail
-// the cable is plugged in.
+// the cable is plugged in. A cable that carries USB4 streams has behind both ends a
+// slash and the service of the other end there, as in "halo1/0-1.3".
 type EdgeSpec struct {
 	A, B string
 	Gbps float64
@@ -28,7 +37,8 @@ type EdgeSpec struct {
 
 // ParseEdges reads a list of cables: "0-1,1-2", "mac1=mac2", with "@rate" behind
 // those whose rate is known, in Gb/s: "0-1@10,1-2@10,0-2@1". Ends are parted by "-",
-// or by "=" where a name has a "-" of its own.
+// or by "=" where a name has a "-" of its own. "halo1/0-1.3=halo2/0-3.1" is a cable
+// that carries USB4 streams.
 func ParseEdges(text string) ([]EdgeSpec, error) {
 	var list []EdgeSpec
 	for item := range strings.SplitSeq(text, ",") {
@@ -67,11 +77,15 @@ const fieldEdges = "--edges (THUNDER_EDGES)"
 func resolveEdges(specs []EdgeSpec, peers []Peer) ([]Edge, error) {
 	var edges []Edge
 	for _, s := range specs {
-		as, addrA, err := endOf(s.A, peers)
+		a, serviceA, b, serviceB, err := s.services()
+		if err != nil {
+			return nil, badConfig(fieldEdges, "%v", err)
+		}
+		as, addrA, err := endOf(a, peers)
 		if err != nil {
 			return nil, err
 		}
-		bs, addrB, err := endOf(s.B, peers)
+		bs, addrB, err := endOf(b, peers)
 		if err != nil {
 			return nil, err
 		}
@@ -80,11 +94,39 @@ func resolveEdges(specs []EdgeSpec, peers []Peer) ([]Edge, error) {
 				if a == b {
 					return nil, badConfig(fieldEdges, "%s and %s are both rank %d", s.A, s.B, a)
 				}
-				edges = append(edges, Edge{A: a, B: b, Gbps: s.Gbps, AddrA: addrA, AddrB: addrB})
+				edges = append(edges, Edge{
+					A: a, B: b, Gbps: s.Gbps, AddrA: addrA, AddrB: addrB, ServiceA: serviceA, ServiceB: serviceB,
+				})
 			}
 		}
 	}
 	return edges, nil
+}
+
+// services parts the ends of a cable from the services behind them, if it has any.
+func (s *EdgeSpec) services() (a, serviceA, b, serviceB string, err error) {
+	a, serviceA, hasA := strings.Cut(s.A, "/")
+	b, serviceB, hasB := strings.Cut(s.B, "/")
+	if hasA != hasB {
+		return a, serviceA, b, serviceB, fmt.Errorf("%s and %s: a cable for USB4 streams has a service at both ends, as in halo1/0-1.3=halo2/0-3.1", s.A, s.B)
+	}
+	for _, service := range []string{serviceA, serviceB} {
+		if hasA && !validService(service) {
+			return a, serviceA, b, serviceB, fmt.Errorf("%q is no service of a Thunderbolt domain, such as 0-1.3; see /sys/bus/thunderbolt/devices", service)
+		}
+	}
+	return a, serviceA, b, serviceB, nil
+}
+
+// validService says whether text is a domain, a route in hexadecimal and the number
+// of a service.
+func validService(text string) bool {
+	domain, rest, _ := strings.Cut(text, "-")
+	route, number, _ := strings.Cut(rest, ".")
+	_, err := strconv.ParseUint(domain, 10, 16)
+	_, err2 := strconv.ParseUint(route, 16, 64)
+	_, err3 := strconv.ParseUint(number, 10, 16)
+	return errors.Join(err, err2, err3) == nil
 }
 
 // endOf returns the ranks that one end of a cable stands for.

@@ -25,7 +25,8 @@ type Hostfile struct {
 
 	// Edges are the cables, as pairs of host names (see Host.Label); a pair that
 	// is there twice is joined twice. Empty means that nothing is known.
-	// An end may also be an address of a host: then that is where the cable is.
+	// An end may also be an address of a host: then that is where the cable is. See
+	// EdgeSpec for cables that carry USB4 streams.
 	Edges [][2]string
 	// EdgeGbps holds the rate of each of the Edges in Gb/s, 0 where it is not
 	// known; nil if none is.

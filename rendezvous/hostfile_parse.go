@@ -17,9 +17,11 @@ import (
 //	{"backend":"jaccl","envs":["K=V"],"hosts":[{"ssh":"mac1",...}, ...]}
 //	{"port":32323,
 //	 "hosts":[{"name":"a","ssh":"me@mac1","slots":2,"addrs":["10.0.0.1"],"rdma":[...]}, ...],
-//	 "edges":[["a","b"], ["b","c","10"]]}
+//	 "edges":[["a","b"], ["b","c","10"], ["a/0-1.3","b/0-3.1"]]}
 //
 // A third entry of an edge is its rate in Gb/s. An end may be an address of a host.
+// With the service of the other end behind a slash, at both ends, the cable carries
+// USB4 streams.
 // "ips" and "addrs" are the same. An error is a *HostfileError.
 func ParseHostfile(path string, data []byte) (*Hostfile, error) {
 	p := &hostfileParser{file: &Hostfile{Path: path}}
@@ -109,13 +111,18 @@ func (p *hostfileParser) names() error {
 		}
 	}
 	for i, edge := range h.Edges {
-		for j, name := range edge {
+		spec := EdgeSpec{A: edge[0], B: edge[1]}
+		a, _, b, _, err := spec.services()
+		if err != nil {
+			return h.bad(p.edgesAt[i], fmt.Sprintf("edges[%d]", i), "%v", err)
+		}
+		for j, name := range []string{a, b} {
 			if !labels[name] && !h.hasAddr(name) {
 				return h.bad(p.edgesAt[i], fmt.Sprintf("edges[%d][%d]", i, j), "%q is not the name of a host", name)
 			}
 		}
-		if edge[0] == edge[1] {
-			return h.bad(p.edgesAt[i], fmt.Sprintf("edges[%d]", i), "joins %q with itself", edge[0])
+		if a == b {
+			return h.bad(p.edgesAt[i], fmt.Sprintf("edges[%d]", i), "joins %q with itself", a)
 		}
 	}
 	return nil

@@ -21,6 +21,9 @@ type Rail struct {
 	Near, Far string
 	// Device is the interface at this end, for people.
 	Device string
+	// Anywhere says that connections may start from other addresses than Near:
+	// the system chooses.
+	Anywhere bool
 	// Open makes one attempt to open a stream. The higher rank calls it; with
 	// Meet both do, and none is accepted.
 	Open func(ctx context.Context, ch fabric.Channel, stream, streams int) (Conn, error)

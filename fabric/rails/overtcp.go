@@ -36,7 +36,7 @@ func OverTCP(ln *tcp.Listener, tc tcp.Config, cfg Config, extra func(peer int) [
 			continue // the base has links through others
 		}
 		for i := range paths {
-			cfg.Rails[peer] = append(cfg.Rails[peer], tcpRail(base, peer, &paths[i]))
+			cfg.Rails[peer] = append(cfg.Rails[peer], tcpRail(base, peer, tc.Peers[tc.Rank], &paths[i]))
 		}
 		if extra != nil {
 			cfg.Rails[peer] = append(cfg.Rails[peer], extra(peer)...)
@@ -46,14 +46,15 @@ func OverTCP(ln *tcp.Listener, tc tcp.Config, cfg Config, extra func(peer int) [
 	return f, err
 }
 
-// tcpRail is the rail that a path makes.
-func tcpRail(base *tcp.Fabric, peer int, path *tcp.Path) Rail {
-	far := path.Remote
-	if host, _, err := net.SplitHostPort(far); err == nil {
-		far = host
+// tcpRail is the rail that a path makes. One that may start anywhere is named after
+// the first of the own addresses.
+func tcpRail(base *tcp.Fabric, peer int, own []string, path *tcp.Path) Rail {
+	near, anywhere := path.Local.String(), !path.Local.IsValid()
+	if anywhere && len(own) > 0 {
+		near = hostOf(own[0])
 	}
 	return Rail{
-		Near: withoutZone(path.Local.String()), Far: withoutZone(far), Device: path.Device,
+		Near: withoutZone(near), Far: withoutZone(hostOf(path.Remote)), Device: path.Device, Anywhere: anywhere,
 		Final: tcp.Final,
 		Open: func(ctx context.Context, ch fabric.Channel, stream, streams int) (Conn, error) {
 			c, err := base.DialRail(ctx, peer, path, ch, stream, streams)
@@ -63,6 +64,14 @@ func tcpRail(base *tcp.Fabric, peer int, path *tcp.Path) Rail {
 			return c, nil
 		},
 	}
+}
+
+// hostOf is the part of host:port before the port.
+func hostOf(addr string) string {
+	if host, _, err := net.SplitHostPort(addr); err == nil {
+		return host
+	}
+	return addr
 }
 
 // withoutZone drops the name of the interface, which is another one at either end.

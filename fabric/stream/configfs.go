@@ -27,17 +27,6 @@ const deviceTime = 2 * time.Second
 // retryOpen is how often an end looks whether the other is there.
 const retryOpen = 20 * time.Millisecond
 
-// ValidService says whether text can be a service of a peer in a Thunderbolt domain:
-// the domain, the route in hexadecimal and the service's number, as in "0-1.3".
-func ValidService(text string) bool {
-	domain, rest, ok := strings.Cut(text, "-")
-	route, number, ok2 := strings.Cut(rest, ".")
-	_, err := strconv.ParseUint(domain, 10, 16)
-	_, err2 := strconv.ParseUint(route, 16, 64)
-	_, err3 := strconv.ParseUint(number, 10, 16)
-	return ok && ok2 && errors.Join(err, err2, err3) == nil
-}
-
 // An endpoint is a stream in configfs.
 type endpoint struct {
 	sys    System

@@ -161,11 +161,3 @@ func TestCannotOpen(t *testing.T) {
 		})
 	}
 }
-
-func TestValidService(t *testing.T) {
-	for text, want := range map[string]bool{"0-1.3": true, "1-30a.0": true, "0-1": false, "": false, "a-1.3": false, "0-x.3": false, "0-1.": false, "../0-1.3": false} {
-		if got := stream.ValidService(text); got != want {
-			t.Errorf("%q: %v", text, got)
-		}
-	}
-}
