@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"strings"
 	"time"
 
 	thunder "thundercollective"
@@ -73,8 +74,11 @@ func (c Config) newRow(comm *thunder.Comm, s shape) Row {
 		SizeBytes: s.bytes, Count: int64(s.count),
 		DType: c.DType.String(), Op: "none", Root: -1, Streams: c.Streams,
 	}
-	if r.WorldSize == 1 && c.Fabric != "" {
+	if r.WorldSize == 1 && c.Fabric != "" && c.Fabric != "auto" {
 		r.Fabric = c.Fabric // a rank that is alone has none
+	}
+	if !strings.Contains(r.Fabric, "tcp") {
+		r.Streams = 1 // only TCP has several
 	}
 	if k := c.Mode.kind(); k != 0 && r.WorldSize > 1 {
 		if c.Algo == collective.Auto {

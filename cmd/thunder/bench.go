@@ -21,6 +21,9 @@ import (
 // otherwise: the fewest that communicate.
 const defaultRanks = 2
 
+// defaultFabric is what a program gets that does not ask for a fabric.
+const defaultFabric = "auto"
+
 type benchFlags struct {
 	ranks int
 	json  bool
@@ -41,11 +44,15 @@ checks every result element by element against the exactly known right answer.
 Modes:
 ` + modeList() + `
 Where the ranks are. With -n N, bench starts N ranks on this machine and ends
-with them: processes that talk over TCP, or with --fabric mem goroutines of one
-process. Started as a rank of a larger job - by 'thunder launch', by mpirun,
+with them: processes, or with --fabric mem goroutines of one process. Started as a rank of a larger job - by 'thunder launch', by mpirun,
 srun, torchrun or mlx.launch, or with --rank, --world-size and one of --addr,
 --coordinator and --hostfile - it joins that job; rank 0 prints the results.
 With neither, it starts 2 ranks on this machine.
+
+What carries the messages. As in a program that asks for nothing else, shared
+memory between ranks of one machine, RDMA where there is some, and TCP between the
+others; --fabric tcp measures TCP, on one machine too. The heading and the rows say
+which it was.
 
 What the columns mean. They are those of nccl-tests: time is the average of an
 iteration over ranks and iterations; algbw is size over time; busbw is what the
@@ -64,8 +71,9 @@ near and far address and device, and down if it does not work.
 
 Exit status: 0 if all went well, 1 if the run failed or any element was wrong,
 2 if the command line is not right.`,
-		Example: `  # two local ranks over TCP, 4 B to 64 MiB
+		Example: `  # two local ranks, 4 B to 64 MiB, as a program would have it, and over TCP
   thunder bench allreduce
+  thunder bench allreduce --fabric tcp
 
   # nine ranks in one process, one algorithm, 16-bit floats, every power of two
   thunder bench allreduce -n 9 --fabric mem --algo hd --dtype bf16 --factor 2
@@ -89,7 +97,7 @@ Exit status: 0 if all went well, 1 if the run failed or any element was wrong,
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.IntVarP(&f.ranks, "ranks", "n", 0, "start `N` ranks on this machine")
-	fs.StringVar(&f.work.fabric, "fabric", "", "`FABRIC` that carries the messages: tcp, rdma, shm for ranks of one machine, auto for the best of them, or mem for ranks in one process (default tcp) (THUNDER_FABRIC)")
+	fs.StringVar(&f.work.fabric, "fabric", "", "`FABRIC` that carries the messages: tcp, rdma, shm for ranks of one machine, auto for the best of them, or mem for ranks in one process (default auto) (THUNDER_FABRIC)")
 	f.work.addSweep(fs)
 	f.work.addCommon(fs)
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a row")
@@ -132,7 +140,7 @@ func oneMode(_ *cobra.Command, args []string) error {
 
 func (f *benchFlags) run(cmd *cobra.Command, mode string) error {
 	fs := cmd.Flags()
-	cfg, err := f.work.config(fs, mode)
+	cfg, err := f.work.config(fs, mode, defaultFabric)
 	if err != nil {
 		return err
 	}

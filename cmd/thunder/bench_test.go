@@ -122,7 +122,7 @@ func TestBenchTableAndPlot(t *testing.T) {
 	if res.code != 0 {
 		t.Fatalf("exit code %d\n%s", res.code, res.stderr)
 	}
-	for _, want := range []string{"# thunder bench allreduce", "2 local ranks", "fabric tcp", "algbw", "#wrong", "\n        1024          256    f32    sum    -1 ", "Out of bounds values : 0 OK"} {
+	for _, want := range []string{"# thunder bench allreduce", "2 local ranks", " (auto) · algo auto", "algbw", "#wrong", "\n        1024          256    f32    sum    -1 ", "Out of bounds values : 0 OK"} {
 		if !strings.Contains(res.stdout, want) {
 			t.Errorf("%q is not in the table:\n%s", want, res.stdout)
 		}
@@ -137,6 +137,32 @@ func TestBenchTableAndPlot(t *testing.T) {
 		t.Errorf("exit code %d\n%s\n%s", res.code, res.stdout, res.stderr)
 	}
 	wellFormed(t, svg)
+}
+
+// Without a word about the fabric, bench measures what a program would get, and says
+// what that is; with one, or a variable, that.
+func TestBenchFabric(t *testing.T) {
+	args := append([]string{"bench", "allreduce"}, small...)
+	auto := rowsOf(t, append(args, "--fabric", "auto")...)[0].Fabric
+	if got := rowsOf(t, args...)[0].Fabric; got != auto || got == "auto" {
+		t.Errorf("the default is %s, and auto is %s", got, auto)
+	}
+	if got := rowsOf(t, append(args, "--fabric", "tcp")...)[0]; got.Fabric != "tcp" || got.Streams != defaultStreams {
+		t.Errorf("tcp is %s with %d streams", got.Fabric, got.Streams)
+	}
+	cmd := command(t, args...)
+	cmd.Env = append(cmd.Env, "THUNDER_FABRIC=tcp")
+	if rows := parse(t, finish(t, cmd).stdout); len(rows) == 0 || rows[0].Fabric != "tcp" {
+		t.Errorf("THUNDER_FABRIC=tcp: %+v", rows)
+	}
+	res := run(t, "bench", "barrier", "--iters", "1", "--fabric", "tcp")
+	if !strings.Contains(res.stdout, "fabric tcp with 4 streams · ") {
+		t.Errorf("the heading does not say tcp:\n%s", res.stdout)
+	}
+	res = run(t, "bench", "barrier", "--iters", "1")
+	if !strings.Contains(res.stdout, "fabric "+auto+" (auto) · ") && !strings.Contains(res.stdout, "fabric "+auto+" with 4 streams (auto) · ") {
+		t.Errorf("the heading does not say %s:\n%s", auto, res.stdout)
+	}
 }
 
 func wellFormed(t *testing.T, path string) {

@@ -9,7 +9,8 @@ import (
 )
 
 // The first program of this name took its flags on the root command. firstFlags
-// keeps them: one rank, one mode, one size, one result on each rank.
+// keeps them: one rank, one mode, one size, one result on each rank, over TCP as
+// then.
 type firstFlags struct {
 	mode string
 	join joinFlags
@@ -33,7 +34,7 @@ func (f *firstFlags) add(cmd *cobra.Command) {
 // ranks of bench, each prints its own result.
 func (f *firstFlags) run(cmd *cobra.Command) error {
 	fs := cmd.Flags()
-	cfg, err := f.work.config(fs, f.mode)
+	cfg, err := f.work.config(fs, f.mode, "tcp")
 	if err != nil {
 		return err
 	}

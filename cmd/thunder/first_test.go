@@ -32,7 +32,7 @@ func TestFirstFlags(t *testing.T) {
 				}
 				right(t, rows, mode, 2)
 				r := rows[0]
-				if r.Rank != rank || r.SizeBytes != 1<<20 || r.Iters != 3 || r.Streams != 4 || r.GBps <= 0 || r.FinalValue == nil {
+				if r.Rank != rank || r.SizeBytes != 1<<20 || r.Iters != 3 || r.Streams != 4 || r.Fabric != "tcp" || r.GBps <= 0 || r.FinalValue == nil {
 					t.Errorf("rank %d: %+v", rank, r)
 				}
 			}

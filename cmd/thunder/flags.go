@@ -110,9 +110,10 @@ func completeFlag(cmd *cobra.Command, name string, values []string) {
 	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// config turns the flags into what bench takes. Errors are about usage.
-func (f *workFlags) config(fs *pflag.FlagSet, mode string) (bench.Config, error) {
-	f.fabric = cmp.Or(f.fabric, os.Getenv("THUNDER_FABRIC"), "tcp")
+// config turns the flags into what bench takes; fabric is the one to use if nothing
+// says otherwise. Errors are about usage.
+func (f *workFlags) config(fs *pflag.FlagSet, mode, fabric string) (bench.Config, error) {
+	f.fabric = cmp.Or(f.fabric, os.Getenv("THUNDER_FABRIC"), fabric)
 	cfg := bench.Config{Fabric: f.fabric, Root: f.root, Factor: f.factor, Iters: f.iters, Warmup: f.warmup, NoCheck: f.noCheck, Streams: f.streams,
 		Alloc: f.alloc, Idle: f.idle, Explain: f.explain}
 	var err error

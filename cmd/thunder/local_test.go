@@ -36,7 +36,7 @@ func TestRankArgsRoundTrip(t *testing.T) {
 		if err := cmd.ParseFlags(args[2:]); err != nil {
 			t.Fatal(err)
 		}
-		got, err := f.config(cmd.Flags(), args[1])
+		got, err := f.config(cmd.Flags(), args[1], "")
 		if err != nil {
 			t.Fatal(err)
 		}

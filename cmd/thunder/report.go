@@ -32,26 +32,34 @@ func (r *report) begin(out, status io.Writer) {
 	r.out = out
 	r.table = &bench.Table{W: out, Ink: bench.Ink(colourful(out))}
 	r.line = newProgress(status)
-	if !r.json && r.cfg.Mode != bench.Matrix {
-		r.err = r.table.Header(r.about())
-	}
 	r.next()
 }
 
 // about describes the run, a line each.
 func (r *report) about() []string {
 	c := r.cfg
-	fabric := "fabric " + c.Fabric
-	if c.Fabric == "tcp" {
+	name := c.Fabric
+	if len(r.rows) > 0 {
+		name = r.rows[0].Fabric
+	}
+	fabric := "fabric " + name
+	if strings.Contains(name, "tcp") {
 		fabric += fmt.Sprintf(" with %d streams", c.Streams)
+	}
+	if c.Fabric == "auto" && name != "auto" {
+		fabric += " (auto)"
 	}
 	check := "every result checked"
 	if c.NoCheck {
 		check = "results not checked"
 	}
+	parts := []string{r.where, fabric, "algo " + c.Algo.String(), "kernels " + reduce.Active(), check}
+	if c.Mode == bench.Matrix { // single messages
+		parts = []string{r.where, fabric, check}
+	}
 	return []string{
 		fmt.Sprintf("thunder bench %s: %s", c.Mode, c.Mode.About()),
-		strings.Join([]string{r.where, fabric, "algo " + c.Algo.String(), "kernels " + reduce.Active(), check}, " · "),
+		strings.Join(parts, " · "),
 		fmt.Sprintf("%s · %d cores · %s/%s · %s", bench.CPU(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version()),
 	}
 }
@@ -80,9 +88,12 @@ func (r *report) add(row bench.Row) {
 			return row.WriteJSON(r.out)
 		case r.cfg.Mode == bench.Matrix:
 			return nil // the table needs them all
-		default:
-			return r.table.Row(row)
+		case len(r.rows) == 1: // only now the fabric is known
+			if err := r.table.Header(r.about()); err != nil {
+				return err
+			}
 		}
+		return r.table.Row(row)
 	})
 	if r.err == nil {
 		r.err = err
