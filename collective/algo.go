@@ -35,6 +35,10 @@ const (
 	// Mesh has every rank own a block that all others send it their part of, and
 	// that it sends to all others.
 	Mesh
+	// Hier works within hosts first (Spec.Hosts), so that as little as can be
+	// crosses between them; where no ranks share a host, or all do, it is what
+	// Choose picks.
+	Hier
 )
 
 var algoNames = [...]string{
@@ -47,10 +51,11 @@ var algoNames = [...]string{
 	Tree:            "tree",
 	Cable:           "cable",
 	Mesh:            "mesh",
+	Hier:            "hier",
 }
 
 // Valid reports whether a is Auto or one of the algorithms.
-func (a Algo) Valid() bool { return a <= Mesh }
+func (a Algo) Valid() bool { return a <= Hier }
 
 func (a Algo) String() string {
 	if !a.Valid() {
@@ -72,19 +77,19 @@ func ParseAlgo(name string) (Algo, error) {
 func Algos(k Kind) []Algo {
 	switch k {
 	case AllReduce:
-		return []Algo{Ring, BiRing, Direct, Doubling, HalvingDoubling, Tree, Cable, Mesh}
+		return []Algo{Ring, BiRing, Direct, Doubling, HalvingDoubling, Tree, Cable, Mesh, Hier}
 	case ReduceScatter:
-		return []Algo{Ring, BiRing, Direct, HalvingDoubling}
+		return []Algo{Ring, BiRing, Direct, HalvingDoubling, Hier}
 	case AllGather:
-		return []Algo{Ring, BiRing, Direct, Doubling}
+		return []Algo{Ring, BiRing, Direct, Doubling, Hier}
 	case Broadcast:
-		return []Algo{Ring, BiRing, Direct, Tree, Cable}
+		return []Algo{Ring, BiRing, Direct, Tree, Cable, Hier}
 	case Reduce:
-		return []Algo{Ring, Direct, Tree, Cable}
+		return []Algo{Ring, Direct, Tree, Cable, Hier}
 	case Gather, Scatter:
 		return []Algo{Direct, Tree}
 	case Barrier:
-		return []Algo{Direct, Doubling}
+		return []Algo{Direct, Doubling, Hier}
 	case AllToAll, Send, Recv, SendRecv:
 		return []Algo{Direct}
 	}

@@ -9,6 +9,7 @@ func Build(s Spec) (*Schedule, error) {
 	if s.Window == 0 {
 		s.Window = DefaultWindow
 	}
+	s.flatten()
 	b := &builder{Spec: s, source: Main, lanes: make([]lane, 1)}
 	b.turn()
 	if s.Separate {
@@ -67,10 +68,13 @@ func (b *builder) build() {
 	case AllToAll:
 		b.pairwise(l)
 	case Barrier:
-		if b.Algo == Direct {
+		switch b.Algo {
+		case Direct:
 			b.greet(l)
-		} else {
+		case Doubling:
 			b.dissemination(l)
+		case Hier:
+			b.hierBarrier(l)
 		}
 	case Send:
 		l.send(b.Root, Slice{b.source, 0, b.Count})
@@ -102,6 +106,8 @@ func (b *builder) buildAllReduce() {
 		b.cableAllReduce(l)
 	case Mesh:
 		b.meshAllReduce(l)
+	case Hier:
+		b.hierAllReduce(l)
 	}
 }
 
@@ -118,6 +124,8 @@ func (b *builder) buildReduceScatter() {
 		b.directReduceScatter(l)
 	case HalvingDoubling:
 		b.circulantScatter(l)
+	case Hier:
+		b.hierReduceScatter(l)
 	}
 }
 
@@ -134,6 +142,8 @@ func (b *builder) buildAllGather() {
 		b.directAllGather(l)
 	case Doubling:
 		b.circulantGather(l)
+	case Hier:
+		b.hierAllGather(l)
 	}
 }
 
@@ -146,7 +156,9 @@ func (b *builder) buildBroadcast() {
 	case Tree:
 		b.treeBroadcast(&b.lanes[0])
 	case Cable:
-		b.cableBroadcast(&b.lanes[0])
+		b.broadcastAlong(&b.lanes[0], b.cableNode(b.Root))
+	case Hier:
+		b.broadcastAlong(&b.lanes[0], b.hierNode())
 	}
 }
 
@@ -160,7 +172,9 @@ func (b *builder) buildReduce() {
 	case Tree:
 		b.treeReduce(l)
 	case Cable:
-		b.cableReduce(l)
+		b.reduceAlong(l, b.cableNode(b.Root))
+	case Hier:
+		b.reduceAlong(l, b.hierNode())
 	}
 }
 

@@ -1,10 +1,12 @@
 package collective
 
+import "slices"
+
 // cableWindows is how many windows of a vector are on their way up the tree before
 // the first is awaited back.
 const cableWindows = 4
 
-// A node is a rank's place in a tree along the cables.
+// A node is a rank's place in a tree.
 type node struct {
 	parent   int // -1 at the root
 	children []int
@@ -90,10 +92,9 @@ func (b *builder) cableUp(l *lane, at *node, own, acc Slice) {
 	}
 }
 
-// cableReduce is the way up to the root alone. Only the root may write Main, so the
+// reduceAlong is the way up to the root alone. Only the root may write Main, so the
 // sums of the others pass through a few windows of scratch.
-func (b *builder) cableReduce(l *lane) {
-	at := b.cableNode(b.Root)
+func (b *builder) reduceAlong(l *lane, at node) {
 	vector := span{0, b.Count}
 	w := max(1, min(b.Count, b.Window/ringSlots))
 	slots := 0
@@ -111,9 +112,9 @@ func (b *builder) cableReduce(l *lane) {
 	}
 }
 
-// cableBroadcast is the way down from the root alone.
-func (b *builder) cableBroadcast(l *lane) {
-	at := b.cableNode(b.Root)
+// broadcastAlong is the way down from the root alone. The children that come last
+// have most below them, or are farthest, and are served first.
+func (b *builder) broadcastAlong(l *lane, at node) {
 	vector := span{0, b.Count}
 	src := vector.in(Main)
 	if at.parent < 0 {
@@ -121,7 +122,7 @@ func (b *builder) cableBroadcast(l *lane) {
 	} else {
 		l.recv(at.parent, src)
 	}
-	for _, c := range at.children {
+	for _, c := range slices.Backward(at.children) {
 		l.send(c, src)
 	}
 	if src.Buf != Main {

@@ -42,6 +42,7 @@ type planKey struct {
 	window             int
 	counts, recvCounts uint64
 	cables             *Cables
+	hosts              *Hosts
 }
 
 // NewPlanner returns a Planner without plans.
@@ -59,7 +60,7 @@ func (p *Planner) Plan(s Spec, dt reduce.DType, op reduce.Op) (*Plan, error) {
 		kind: s.Kind, algo: s.Algo, dtype: dt, op: op, separate: s.Separate,
 		rank: s.Rank, size: s.Size, root: s.Root, from: s.From,
 		count: s.Count, recvCount: s.RecvCount, window: s.Window,
-		counts: hash(s.Counts), recvCounts: hash(s.RecvCounts), cables: s.Cables,
+		counts: hash(s.Counts), recvCounts: hash(s.RecvCounts), cables: s.Cables, hosts: s.Hosts,
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

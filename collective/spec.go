@@ -14,7 +14,7 @@ const DefaultWindow = 1 << 18
 // elements.
 //
 // The ranks of a group must agree on Kind, Algo, Size, Root, Count, Counts,
-// Cables and Window, except where it says otherwise below. Rank and Separate are local.
+// Cables, Hosts and Window, except where it says otherwise below. Rank and Separate are local.
 //
 // What Count means, and which part of the buffers is used:
 //
@@ -66,6 +66,9 @@ type Spec struct {
 	// Cables says how the ranks are joined; nil if all are alike.
 	Cables *Cables
 
+	// Hosts says which ranks share a host; nil if nobody cares.
+	Hosts *Hosts
+
 	// Window bounds the scratch of algorithms that stage data, in elements;
 	// zero stands for DefaultWindow. Scratch exceeds it only where it is too
 	// small for one element per stage.
@@ -116,6 +119,9 @@ func (s *Spec) validate() error {
 		return err
 	}
 	if err := s.Cables.validate(s.Size); err != nil {
+		return fmt.Errorf("%v: %w", s.Kind, err)
+	}
+	if err := s.Hosts.validate(s.Size); err != nil {
 		return fmt.Errorf("%v: %w", s.Kind, err)
 	}
 	if err := s.validatePeers(); err != nil {
