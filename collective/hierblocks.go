@@ -63,9 +63,9 @@ func (b *builder) hierReduceScatter(l *lane) {
 // hierBlockWindow is how much of a block is reduced at a time, such that the sums
 // of all blocks that any rank looks after fit into scratch.
 func (b *builder) hierBlockWindow(slots int) int {
-	least := b.Hosts.least()
+	least := b.Hosts.least
 	// A rank looks after ⌈most/least⌉ blocks of each other host at the most.
-	most := (b.Hosts.most() + least - 1) / least * (b.Hosts.Count() - 1)
+	most := (b.Hosts.most + least - 1) / least * (b.Hosts.Count() - 1)
 	return b.Window / (slots * most)
 }
 

@@ -8,6 +8,11 @@ type Hosts struct {
 	of      []int   // by rank: the number of its host
 	place   []int   // by rank: its place among the ranks of its host
 	members [][]int // by host: its ranks, in order
+
+	most, least int // ranks on the fullest host and on the emptiest
+	// ways is how many links of the ring of all ranks leave a host; busiest, how many
+	// of those leave the host that has most of them.
+	ways, busiest int
 }
 
 // NewHosts groups ranks by the names of their hosts.
@@ -24,6 +29,18 @@ func NewHosts(names []string) *Hosts {
 		h.of[r], h.place[r] = n, len(h.members[n])
 		h.members[n] = append(h.members[n], r)
 	}
+	h.least = len(names)
+	for _, m := range h.members {
+		h.most, h.least = max(h.most, len(m)), min(h.least, len(m))
+	}
+	leaving := make([]int, len(h.members))
+	for r, host := range h.of {
+		if h.of[(r+1)%len(h.of)] != host {
+			leaving[host]++
+			h.ways++
+			h.busiest = max(h.busiest, leaving[host])
+		}
+	}
 	return h
 }
 
@@ -38,24 +55,6 @@ func (h *Hosts) Count() int { return len(h.members) }
 
 // Of returns the number of a rank's host.
 func (h *Hosts) Of(rank int) int { return h.of[rank] }
-
-// most is the number of ranks on the fullest host.
-func (h *Hosts) most() int {
-	n := 0
-	for _, m := range h.members {
-		n = max(n, len(m))
-	}
-	return n
-}
-
-// least is the number of ranks on the emptiest host.
-func (h *Hosts) least() int {
-	n := len(h.of)
-	for _, m := range h.members {
-		n = min(n, len(m))
-	}
-	return n
-}
 
 func (h *Hosts) validate(size int) error {
 	if h != nil && len(h.of) != size {

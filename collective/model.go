@@ -6,95 +6,98 @@ import (
 )
 
 // A Model is what the time of messages depends on, in the way of Hockney's α-β
-// model with the cost of reducing added. It is measured (bench.Calibrate) or read
-// from a profile, and has to be the same on all ranks: they choose by it.
+// model with the cost of reducing added. It is measured (thunder.Comm.Calibrate) or
+// read from a profile, and has to be the same on all ranks: they choose by it.
 type Model struct {
 	Alpha float64 `json:"alpha_us"`        // of one message, in µs
 	Beta  float64 `json:"beta_us_per_kb"`  // of 1000 bytes more, in µs
 	Gamma float64 `json:"gamma_us_per_kb"` // of reducing 1000 bytes, in µs
+	// Local is what messages between ranks of one host cost, where there are several
+	// hosts; then Alpha and Beta are those between hosts. Nil: the same.
+	Local *LinkCost `json:"local,omitempty"`
+	// Streams is how many connections to a peer move most, where that was measured.
+	Streams int `json:"streams,omitempty"`
+}
+
+// A LinkCost is what the messages of one kind of link cost.
+type LinkCost struct {
+	Alpha float64 `json:"alpha_us"`       // of one message, in µs
+	Beta  float64 `json:"beta_us_per_kb"` // of 1000 bytes more, in µs
+}
+
+// typical is a model of ranks that share memory on hosts that a fast cable joins,
+// for those who have not measured theirs.
+var typical = Model{Alpha: 15, Beta: 0.4, Gamma: 0.05, Local: &LinkCost{Alpha: 1, Beta: 0.15}}
+
+// ChooseMixed is Choose for ranks of which some share a host, and nobody has measured
+// what their messages cost.
+func ChooseMixed(k Kind, size int, hosts *Hosts, bytes int) Algo {
+	return typical.Choose(k, size, hosts, bytes)
 }
 
 // Valid says whether the model can be used.
 func (m Model) Valid() bool {
 	ok := func(v float64) bool { return v >= 0 && !math.IsInf(v, 0) && !math.IsNaN(v) }
-	return ok(m.Alpha) && ok(m.Beta) && ok(m.Gamma) && m.Alpha > 0 && m.Beta > 0
+	link := func(l LinkCost) bool { return ok(l.Alpha) && ok(l.Beta) && l.Alpha > 0 && l.Beta > 0 }
+	return link(m.remote()) && ok(m.Gamma) && (m.Local == nil || link(*m.Local)) && m.Streams >= 0
 }
 
-// Predict estimates the time of an operation in µs; bytes are as for Choose. A rank
-// has one port: messages that it sends to different peers share its bandwidth, but
-// their latencies overlap but for a small part.
-func (m Model) Predict(k Kind, a Algo, size, bytes int) float64 {
-	if size < 2 {
-		return 0
+func (m Model) remote() LinkCost { return LinkCost{m.Alpha, m.Beta} }
+
+func (m Model) local() LinkCost {
+	if m.Local == nil {
+		return m.remote()
 	}
-	n, v := float64(size), float64(bytes)/1000
-	log := float64(bits.Len(uint(size - 1)))
-	const overlap = 0.3 // of a latency, for each further message in flight
-	// steps one after the other, sent in vectors in all, and reduced.
-	time := func(steps, messages, sent, reduced float64) float64 {
-		return m.Alpha*(steps+overlap*(messages-steps)) + v*(sent*m.Beta+reduced*m.Gamma)
-	}
-	switch k {
-	case AllReduce:
-		switch a {
-		case Direct:
-			return time(1, n-1, n-1, n-1)
-		case Doubling:
-			return time(log, log, log, log)
-		case Tree:
-			return time(2*log, 2*log, 2*log, log)
-		case HalvingDoubling:
-			return time(2*log, 2*log, 2*(n-1)/n, (n-1)/n)
-		}
-		return time(2*(n-1), 2*(n-1), 2*(n-1)/n, (n-1)/n)
-	case ReduceScatter, AllGather: // bytes is one block
-		reduced := 0.0
-		if k == ReduceScatter {
-			reduced = n - 1
-		}
-		switch a {
-		case Direct:
-			return time(1, n-1, n-1, reduced)
-		case Doubling, HalvingDoubling:
-			return time(log, log, n-1, reduced)
-		}
-		return time(n-1, n-1, n-1, reduced)
-	case Broadcast, Reduce:
-		reduced := 0.0
-		if k == Reduce {
-			reduced = 1
-		}
-		switch a {
-		case Direct:
-			return time(1, n-1, n-1, reduced*(n-1))
-		case Tree:
-			return time(log, log, log, reduced*log)
-		}
-		return time(n-1, n-1, 1, reduced) // a pipeline
-	case Gather, Scatter:
-		if a == Tree {
-			return time(log, log, n-1, 0)
-		}
-		return time(1, n-1, n-1, 0)
-	case AllToAll:
-		return time(1, n-1, n-1, 0)
-	case Barrier:
-		if a == Direct {
-			return time(1, n-1, 0, 0)
-		}
-		return time(log, log, 0, 0)
-	}
-	return time(1, 1, 1, 0)
+	return *m.Local
 }
 
 // Choose picks the algorithm that the model finds fastest; of those that it finds
-// equal, the one that Algos lists first.
-func (m Model) Choose(k Kind, size, bytes int) Algo {
+// equal, the one that Algos lists first. Those that follow cables are left to whoever
+// knows the cables. hosts may be nil.
+func (m Model) Choose(k Kind, size int, hosts *Hosts, bytes int) Algo {
 	best, least := Choose(k, size, bytes), math.Inf(1)
 	for _, a := range Algos(k) {
-		if t := m.Predict(k, a, size, bytes); t < least {
+		if a == Cable || a == Mesh {
+			continue
+		}
+		if t := m.Predict(k, a, size, hosts, bytes); t < least {
 			best, least = a, t
 		}
 	}
 	return best
+}
+
+// The least and the greatest segment that a model asks for: below, a message is
+// hardly more than its header; above, the pieces no longer stay in a cache.
+const (
+	leastSegment = 16 << 10
+	mostSegment  = 1 << 20
+)
+
+// Segment returns the length of the pieces, in bytes, in which messages should travel:
+// each piece costs some time by itself, and whoever passes it on has to wait for one.
+// If d ranks pass v bytes on one after the other, in pieces of s, that takes
+// (v/s + d-1) times what a piece costs, which is least at s = √(v·o/((d-1)·β)) where o
+// is the part of a message's time that its bytes do not account for. The result is
+// the power of two next to it.
+func (m Model) Segment(k Kind, a Algo, size int, hosts *Hosts, bytes int) int {
+	if size < 2 || bytes <= 0 {
+		return leastSegment
+	}
+	c := m.flat(k, a, size, bytes)
+	link := m.remote()
+	if a == Hier && hosts.Mixed() {
+		c = m.flat(k, Ring, hosts.Count(), bytes/hosts.most)
+	}
+	depth := max(c.steps-1, 1)
+	if a == Direct || a == Mesh {
+		depth = 1 // everything is under way at once
+	}
+	s := math.Sqrt(float64(c.sent*1000) * float64(overlap*link.Alpha) / float64(depth*(link.Beta+m.Gamma)/1000))
+	n := int(min(max(s, leastSegment), mostSegment))
+	down := 1 << (bits.Len(uint(n)) - 1)
+	if float64(n)/float64(down) > math.Sqrt2 {
+		down *= 2
+	}
+	return down
 }

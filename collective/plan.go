@@ -11,8 +11,9 @@ import (
 const (
 	// windowBytes bounds the scratch of a plan.
 	windowBytes = 2 << 20
-	// segmentBytes is the length of the pieces in which messages travel: long
-	// enough to cost little each, short enough to overlap.
+	// segmentBytes is the length of the pieces in which messages travel unless
+	// Spec.Segment says otherwise: long enough to cost little each, short enough to
+	// overlap.
 	segmentBytes = 256 << 10
 )
 
@@ -20,12 +21,13 @@ const (
 // and a reduction, with the waits of the hazard rule worked out. It is not changed
 // once built, so executors may share it.
 type Plan struct {
-	spec   Spec
-	dtype  reduce.DType
-	op     reduce.Op
-	elem   int // bytes
-	kernel reduce.Kernel
-	divide bool // Final actions divide by the number of ranks
+	spec    Spec
+	dtype   reduce.DType
+	op      reduce.Op
+	elem    int // bytes
+	segment int // bytes
+	kernel  reduce.Kernel
+	divide  bool // Final actions divide by the number of ranks
 
 	main, input, scratch int // bytes
 
@@ -58,11 +60,15 @@ type wait struct{ peer, n int }
 // zero becomes 2 MiB. The reduction matters only to operations that reduce, the
 // type to all but Barrier.
 func NewPlan(s Spec, dt reduce.DType, op reduce.Op) (*Plan, error) {
-	return newPlan(s, dt, op, segmentBytes)
+	segment := segmentBytes
+	if s.Segment > 0 {
+		segment = s.Segment * dt.Size()
+	}
+	return newPlan(s, dt, op, segment)
 }
 
 func newPlan(s Spec, dt reduce.DType, op reduce.Op, segment int) (*Plan, error) {
-	p := &Plan{dtype: dt, op: op, elem: dt.Size()}
+	p := &Plan{dtype: dt, op: op, elem: dt.Size(), segment: segment}
 	if s.Kind == Barrier {
 		p.elem = 1
 	}
@@ -102,6 +108,10 @@ func newPlan(s Spec, dt reduce.DType, op reduce.Op, segment int) (*Plan, error) 
 	}
 	return p, nil
 }
+
+// Segment is the length of the pieces in which its messages travel, in bytes; those of
+// very long messages are longer.
+func (p *Plan) Segment() int { return p.segment }
 
 // Algo is the algorithm of the plan, never Auto.
 func (p *Plan) Algo() Algo { return p.spec.Algo }

@@ -39,7 +39,7 @@ type planKey struct {
 	rank, size         int
 	root, from         int
 	count, recvCount   int
-	window             int
+	window, segment    int
 	counts, recvCounts uint64
 	cables             *Cables
 	hosts              *Hosts
@@ -59,7 +59,7 @@ func (p *Planner) Plan(s Spec, dt reduce.DType, op reduce.Op) (*Plan, error) {
 	key := planKey{
 		kind: s.Kind, algo: s.Algo, dtype: dt, op: op, separate: s.Separate,
 		rank: s.Rank, size: s.Size, root: s.Root, from: s.From,
-		count: s.Count, recvCount: s.RecvCount, window: s.Window,
+		count: s.Count, recvCount: s.RecvCount, window: s.Window, segment: s.Segment,
 		counts: hash(s.Counts), recvCounts: hash(s.RecvCounts), cables: s.Cables, hosts: s.Hosts,
 	}
 	p.mu.Lock()

@@ -14,7 +14,7 @@ const DefaultWindow = 1 << 18
 // elements.
 //
 // The ranks of a group must agree on Kind, Algo, Size, Root, Count, Counts,
-// Cables, Hosts and Window, except where it says otherwise below. Rank and Separate are local.
+// Cables, Hosts, Window and Segment, except where it says otherwise below. Rank and Separate are local.
 //
 // What Count means, and which part of the buffers is used:
 //
@@ -73,6 +73,10 @@ type Spec struct {
 	// zero stands for DefaultWindow. Scratch exceeds it only where it is too
 	// small for one element per stage.
 	Window int
+
+	// Segment is the length of the pieces in which the messages of a plan travel, in
+	// elements; zero stands for 256 KiB. Build does not look at it: see Split.
+	Segment int
 }
 
 // Resolve returns s with Auto replaced by the choice for elements of elemSize
@@ -111,6 +115,9 @@ func (s *Spec) validate() error {
 	}
 	if s.Rank < 0 || s.Rank >= s.Size {
 		return fmt.Errorf("%v: rank %d is outside a group of %d", s.Kind, s.Rank, s.Size)
+	}
+	if s.Segment < 0 {
+		return fmt.Errorf("%v: negative segment %d", s.Kind, s.Segment)
 	}
 	if s.Window < 0 {
 		return fmt.Errorf("%v: negative window %d", s.Kind, s.Window)

@@ -1,0 +1,137 @@
+package collective
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"thundercollective/reduce"
+)
+
+// hostShapes are hosts by rank, a letter each.
+var hostShapes = []string{"AABB", "ABAB", "AAB", "ABB", "AABBCC", "ABBCCCC", "AAAABBB"}
+
+func hostsOf(shape string) *Hosts { return NewHosts(strings.Split(shape, "")) }
+
+// TestRunHosts runs what works within hosts first over the mem fabric, and over
+// links on which a send ends with its receive.
+func TestRunHosts(t *testing.T) {
+	for _, shape := range hostShapes {
+		n := len(shape)
+		for name, peers := range map[string][]Peers{
+			"mem": memPeers(t, n), "strict": newStrictPeers(n, false), "lazy": newStrictPeers(n, true),
+		} {
+			t.Run(shape+"/"+name, func(t *testing.T) {
+				g := newTestGroup(t, peers)
+				turn := 0
+				for _, kind := range []Kind{AllReduce, ReduceScatter, AllGather, Broadcast, Reduce, Barrier} {
+					for _, dt := range reduce.DTypes() {
+						turn++
+						s := Spec{
+							Kind: kind, Algo: Hier, Size: n, Hosts: hostsOf(shape), Root: turn % n, Separate: turn%3 != 0,
+							Count: []int{3*n + 1, 1, 40, 0, 5 * n}[turn%5], Window: []int{0, 9, 24}[turn%3],
+						}
+						newJob(t, s, dt, ops(dt)[turn%len(ops(dt))]).check(t, g, []int{segmentBytes, 24}[turn/2%2])
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestRunHostsLong runs several windows of the real lengths.
+func TestRunHostsLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("moves some 50 MiB")
+	}
+	for _, shape := range []string{"AABB", "ABB"} {
+		g := newTestGroup(t, memPeers(t, len(shape)))
+		for _, kind := range []Kind{AllReduce, ReduceScatter, AllGather, Broadcast, Reduce} {
+			s := Spec{Kind: kind, Algo: Hier, Size: len(shape), Hosts: hostsOf(shape), Count: 300_001, Window: 70_000}
+			newJob(t, s, reduce.I16, reduce.Max).check(t, g, segmentBytes)
+		}
+	}
+}
+
+// TestHostsSameBits checks that rounding does not depend on the rank or the run.
+func TestHostsSameBits(t *testing.T) {
+	const count = 1000
+	for _, shape := range hostShapes {
+		n := len(shape)
+		var first []byte
+		for range 2 {
+			g := newTestGroup(t, memPeers(t, n))
+			rng := rand.New(rand.NewPCG(3, 4))
+			plans, mains := make([]*Plan, n), make([][]byte, n)
+			for r := range n {
+				var err error
+				s := Spec{Kind: AllReduce, Algo: Hier, Rank: r, Size: n, Count: count, Hosts: hostsOf(shape), Window: 64}
+				if plans[r], err = newPlan(s, reduce.F32, reduce.Avg, 512); err != nil {
+					t.Fatal(err)
+				}
+				v := make([]float32, count)
+				for i := range v {
+					v[i] = float32(rng.NormFloat64() * math.Exp2(float64(rng.IntN(30))))
+				}
+				mains[r] = reduce.Bytes(v)
+			}
+			for _, err := range g.run(t.Context(), plans, mains, make([][]byte, n)) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if first == nil {
+				first = mains[0]
+			}
+			for r, m := range mains {
+				if !bytes.Equal(m, first) {
+					t.Errorf("%s: rank %d has other bits", shape, r)
+				}
+			}
+		}
+	}
+}
+
+func TestHostsPlanIsBounded(t *testing.T) {
+	for _, kind := range []Kind{AllReduce, ReduceScatter, AllGather, Broadcast, Reduce} {
+		for rank := range 7 {
+			for _, separate := range []bool{false, true} {
+				s := Spec{Kind: kind, Algo: Hier, Rank: rank, Size: 7, Count: 1 << 26, Hosts: hostsOf("ABBCCCC"), Separate: separate}
+				p, err := NewPlan(s, reduce.F32, reduce.Sum)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if p.Scratch() > windowBytes || p.size() > 60_000 {
+					t.Errorf("%v of 256 MiB at rank %d: scratch of %d bytes, %d actions", kind, rank, p.Scratch(), p.size())
+				}
+			}
+		}
+	}
+}
+
+func TestHostsMixed(t *testing.T) {
+	for shape, want := range map[string]bool{"A": false, "AAA": false, "ABC": false, "AB": false, "AAB": true, "ABAB": true} {
+		if got := hostsOf(shape).Mixed(); got != want {
+			t.Errorf("%s is mixed: %v", shape, got)
+		}
+	}
+	if (*Hosts)(nil).Mixed() {
+		t.Error("no hosts are mixed")
+	}
+	_, err := Build(Spec{Kind: AllReduce, Algo: Hier, Size: 3, Hosts: hostsOf("AAB"), Rank: 2, Count: 5})
+	if err != nil {
+		t.Error(err)
+	}
+	if _, err := Build(Spec{Kind: AllReduce, Algo: Hier, Size: 2, Hosts: hostsOf("AAB")}); err == nil || !strings.Contains(err.Error(), "hosts of 3 ranks") {
+		t.Errorf("hosts of another group: %v", err)
+	}
+}
+
+func ExampleNewHosts() {
+	h := NewHosts([]string{"mac", "mac", "spark"})
+	fmt.Println(h.Count(), h.Of(1), h.Mixed())
+	// Output: 2 0 true
+}
