@@ -40,7 +40,9 @@ type Comm struct {
 	exec    *collective.Executor
 	census  census             // under turn
 	cables  *collective.Cables // nil if all ranks are joined alike
-	paths   paths              // links of collectives
+	hosts   *collective.Hosts
+	model   *Model // what algorithms are chosen by, under turn; nil for rules of thumb
+	paths   paths  // links of collectives
 	current activity
 	pairs   []pair // point-to-point state, by rank in this group
 
@@ -52,7 +54,7 @@ type Comm struct {
 // newComm makes the group; ranks are ranks of the job.
 func newComm(j *job, id uint32, ranks []int, rank int) *Comm {
 	c := &Comm{job: j, id: id, ranks: ranks, rank: rank, pairs: make([]pair, len(ranks))}
-	c.cables = j.cables(ranks)
+	c.cables, c.hosts = j.cables(ranks), j.hostsOf(ranks)
 	c.ctx, c.stop = context.WithCancelCause(context.Background())
 	size := rememberedSmall
 	if id == worldID {

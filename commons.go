@@ -26,13 +26,25 @@ func (s *census) due(c *Comm, r *Request) bool {
 	return !s.taken && r.Algo == Auto && c.job.algo == Auto && len(c.ranks) > 1
 }
 
-// first takes the census as a part of operation a.
+// first takes the census as a part of operation a, and settles what algorithms are
+// chosen by.
 func (c *Comm) first(ctx context.Context, a call) error {
 	if ctx.Err() != nil {
 		return nil // the operation itself will say so
 	}
+	c.census.taken = true
+	return c.aside(ctx, a, func(ctx context.Context, a call) error {
+		if err := c.takeCensus(ctx, a); err != nil {
+			return err
+		}
+		return c.agree(ctx, a)
+	})
+}
+
+// aside does something in the name of operation a, with its deadline.
+func (c *Comm) aside(ctx context.Context, a call, do func(context.Context, call) error) error {
 	c.current.begin(c, ctx, a, nil, time.Since(clockStart))
-	err := c.takeCensus(c.ctx, a)
+	err := do(c.ctx, a)
 	c.current.end(time.Since(clockStart), err)
 	if err != nil {
 		return c.explain(err, a)
@@ -42,7 +54,6 @@ func (c *Comm) first(ctx context.Context, a call) error {
 
 // takeCensus asks all ranks of the group.
 func (c *Comm) takeCensus(ctx context.Context, a call) error {
-	c.census.taken = true
 	for _, r := range c.ranks {
 		if c.job.host(r) != c.job.host(c.ranks[0]) {
 			return nil

@@ -67,3 +67,21 @@ func (o Options) WithUSB4(sys stream.System) Options {
 	o.usb4 = sys
 	return o
 }
+
+// LinkTraffic counts what this process has sent to and received from a rank of the
+// group in its collectives.
+func (c *Comm) LinkTraffic(peer int) Traffic {
+	c.paths.mu.Lock()
+	defer c.paths.mu.Unlock()
+	if counter, ok := c.paths.links[peer].(fabric.Counter); ok {
+		return counter.Traffic()
+	}
+	return Traffic{}
+}
+
+// Model returns what the group chooses by; nil for rules of thumb.
+func (c *Comm) Model() *Model {
+	c.turn.enterAndWait()
+	defer c.turn.leave()
+	return c.model
+}

@@ -37,8 +37,14 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 
 // enter meets the other ranks of one generation.
 func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error) {
+	profile, err := o.profile()
+	if err != nil {
+		return nil, err
+	}
+	if o.Streams == 0 && profile != nil {
+		o.Streams = profile.Streams()
+	}
 	var ln *tcp.Listener
-	var err error
 	roster, err := rendezvous.Resolve(ctx, cfg, func(at []string) ([]string, error) {
 		if ln, err = tcp.Listen(at...); err != nil {
 			return nil, err
@@ -53,6 +59,7 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 	}
 	j := &job{
 		rank: roster.Rank, generation: roster.Generation, timeout: o.Timeout, algo: o.Algo,
+		calibrate: o.Calibrate, segment: o.Segment,
 		silence: o.silenceAmong(roster.Peers), dumps: dumper{dir: o.DumpDir}, grace: cfg.StartTimeout,
 		log: o.Logger.With("rank", roster.Rank, "generation", roster.Generation),
 		again: func(ctx context.Context, generation uint32) (*Comm, error) {
@@ -82,10 +89,8 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 			return nil, fmt.Errorf("thunder: %w", err)
 		}
 	}
-	var world *Comm
-	if err = j.useProfile(o.Profile); err == nil {
-		world, err = j.start(ctx)
-	}
+	j.useProfile(profile, o)
+	world, err := j.start(ctx)
 	if err != nil && j.fab != nil {
 		j.fab.Close()
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"thundercollective/collective"
@@ -28,8 +29,11 @@ type job struct {
 	addrs      [][]string // where each rank listens, by rank; empty where nobody does
 	timeout    time.Duration
 	algo       Algo
-	crowded    bool   // more ranks than processors on this machine
-	model      *Model // what algorithms are chosen by; nil for rules of thumb
+	crowded    bool                  // more ranks than processors on this machine
+	model      atomic.Pointer[Model] // what was read or measured; nil for nothing
+	profiled   bool                  // there is a profile
+	calibrate  bool                  // without one, the first operation measures
+	segment    int                   // bytes in which messages travel; 0 to choose
 	log        *slog.Logger
 	silence    time.Duration // after which a rank is taken for dead
 	grace      time.Duration // for a rank to be heard of at all
@@ -135,6 +139,15 @@ func (j *job) connect(ctx context.Context) error {
 }
 
 func (j *job) host(rank int) string { return j.hosts[rank] }
+
+// hostsOf groups ranks by their hosts.
+func (j *job) hostsOf(ranks []int) *collective.Hosts {
+	names := make([]string, len(ranks))
+	for i, r := range ranks {
+		names[i] = j.hosts[r]
+	}
+	return collective.NewHosts(names)
+}
 
 // algoFor is the job's algorithm for operations that have it; Auto for the rest.
 func (j *job) algoFor(k Kind) Algo {

@@ -29,6 +29,10 @@ const (
 // minSilence keeps heartbeats apart by more than a busy machine's scheduling.
 const minSilence = 100 * time.Millisecond
 
+// minSegment is the shortest segment: one that is hardly longer than its header is a
+// mistake, and fills memory with plans.
+const minSegment = 1 << 10
+
 // Options say who this process is and how it reaches the others. The zero value
 // takes everything from the environment; what is set here wins over it.
 type Options struct {
@@ -67,7 +71,8 @@ type Options struct {
 	Devices []string
 	// GIDIndex overrides the choice of the RDMA devices' addresses.
 	GIDIndex int
-	// Streams is the number of TCP connections to each peer.
+	// Streams is the number of TCP connections to each peer; 0 for what the profile
+	// says, else tcp.DefaultStreams.
 	Streams int
 	// Checksum has every message over TCP carry a checksum of its payload, so that
 	// bytes damaged on the way end in an error, never in a wrong result. The network
@@ -76,9 +81,17 @@ type Options struct {
 	Checksum bool
 	// Algo is the algorithm of all operations that have it; Auto picks by size.
 	Algo Algo
-	// Profile names a file of 'thunder tune' to choose algorithms by, the same on
-	// all ranks.
+	// Profile names a file of 'thunder tune' to choose algorithms, segments and
+	// streams by, the same on all ranks.
 	Profile string
+	// Calibrate has the first operation measure what messages cost, in some 40 ms,
+	// and the group choose by that, if there is no profile. Without, the choice
+	// follows rules of thumb, which are the same in every run and hence give the same
+	// bits. All ranks have to say the same.
+	Calibrate bool
+	// Segment is the length in bytes of the pieces in which messages travel; 0 for
+	// what suits the costs of messages. All ranks have to say the same.
+	Segment int
 	// Timeout bounds every operation; DefaultTimeout if 0.
 	Timeout time.Duration
 	// Silence is how long it takes to notice that a rank's machine or cable is gone,
@@ -117,6 +130,9 @@ func (o Options) complete(getenv func(string) string) (Options, error) {
 	if o.Profile == "" {
 		o.Profile = getenv("THUNDER_PROFILE")
 	}
+	if err := o.choiceOptions(getenv); err != nil {
+		return o, err
+	}
 	if o.DumpDir == "" {
 		o.DumpDir = getenv("THUNDER_DUMP_DIR")
 	}
@@ -145,6 +161,28 @@ func (o Options) complete(getenv func(string) string) (Options, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o, nil
+}
+
+// choiceOptions fills in what algorithms and segments are chosen by.
+func (o *Options) choiceOptions(getenv func(string) string) error {
+	if s := getenv("THUNDER_CALIBRATE"); s != "" && !o.Calibrate {
+		on, err := strconv.ParseBool(s)
+		if err != nil {
+			return fmt.Errorf("thunder: THUNDER_CALIBRATE is %q: give 1 or 0", s)
+		}
+		o.Calibrate = on
+	}
+	if s := getenv("THUNDER_SEGMENT"); s != "" && o.Segment == 0 {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < minSegment {
+			return fmt.Errorf("thunder: THUNDER_SEGMENT is %q: give a number of bytes, %d or more", s, minSegment)
+		}
+		o.Segment = n
+	}
+	if o.Segment != 0 && o.Segment < minSegment {
+		return fmt.Errorf("thunder: segments of %d bytes; give %d or more", o.Segment, minSegment)
+	}
+	return nil
 }
 
 // metricsAt is where a rank that is the local-th of its machine serves metrics.

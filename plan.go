@@ -24,7 +24,7 @@ func (c *Comm) plan(r *Request, count int) (*collective.Plan, error) {
 	}
 	s := collective.Spec{
 		Kind: r.Kind, Algo: r.Algo, Rank: c.rank, Size: len(c.ranks), Root: r.Root,
-		Count: count, Separate: r.Send != nil, Cables: c.cables,
+		Count: count, Separate: r.Send != nil, Cables: c.cables, Hosts: c.hosts,
 	}
 	if s.Algo == Auto {
 		s.Algo = c.job.algoFor(r.Kind)
@@ -43,7 +43,9 @@ func (c *Comm) plan(r *Request, count int) (*collective.Plan, error) {
 	case KindReduceScatter:
 		s.Separate = true
 	}
-	s = s.ResolveWith(max(1, r.DType.Size()), c.choose)
+	elem := max(1, r.DType.Size())
+	s = s.ResolveWith(elem, c.choose)
+	s.Segment = c.segment(s.Kind, s.Algo, count*elem) / elem
 	plan, err := c.planner.Plan(s, r.DType, r.Op)
 	if err != nil {
 		return nil, fmt.Errorf("thunder: %w", err)

@@ -30,6 +30,8 @@ func TestMain(m *testing.M) {
 		os.Exit(memoryRole())
 	case "reform":
 		os.Exit(reformRole())
+	case "hosts":
+		os.Exit(hostsRole())
 	case "chaos":
 		os.Exit(chaosRole())
 	case "attack":

@@ -16,15 +16,16 @@ func TestProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	comms := tcpRanks(t, 5, thunder.Options{Profile: path})
+	each(t, 5, func(r int) error { return thunder.Barrier(t.Context(), comms[r]) })
 	// Messages that cost a second each, and bytes that cost nothing.
-	if got := comms[0].Choice(thunder.KindAllReduce, thunder.F32, 1<<20); got != thunder.Direct {
+	if got := comms[0].Choice(thunder.KindAllReduce, thunder.Auto, thunder.F32, 1<<20).Algo; got != thunder.Direct {
 		t.Errorf("chose %v, want the algorithm with the fewest steps", got)
 	}
 	each(t, 5, func(r int) error {
 		return thunder.AllReduce(t.Context(), comms[r], make([]float32, 300_000), thunder.Sum)
 	})
 	without := tcpRanks(t, 5, thunder.Options{})
-	if got := without[0].Choice(thunder.KindAllReduce, thunder.F32, 1<<20); got == thunder.Direct {
+	if got := without[0].Choice(thunder.KindAllReduce, thunder.Auto, thunder.F32, 1<<20).Algo; got == thunder.Direct {
 		t.Errorf("without a profile: chose %v for 4 MiB", got)
 	}
 }

@@ -83,6 +83,7 @@ const (
 	Doubling        = collective.Doubling
 	HalvingDoubling = collective.HalvingDoubling
 	Tree            = collective.Tree
+	Hier            = collective.Hier
 )
 
 // ParseDType reads an element type by its short name, such as "f32".

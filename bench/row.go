@@ -46,8 +46,10 @@ type Row struct {
 	// WaitCPU is, with Config.Idle, how much of a processor the busiest of the
 	// waiting ranks used, in percent.
 	WaitCPU *float64 `json:"wait_cpu_percent,omitempty"`
-	// Predicted is, with Config.Explain, what Model expected of an iteration.
+	// Predicted is, with Config.Explain, what Model expected of an iteration, and
+	// Segment the length of the pieces in which its messages travelled.
 	Predicted *float64          `json:"predicted_us,omitempty"`
+	Segment   int               `json:"segment_bytes,omitempty"`
 	Model     *collective.Model `json:"model,omitempty"`
 
 	// From and To are the ranks of the pair in matrix rows, nil in others. Lat is

@@ -41,7 +41,7 @@ func Run(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Row)) er
 	}
 	var model *collective.Model
 	if cfg.Explain && comm.Size() > 1 {
-		m, err := Calibrate(ctx, comm)
+		m, err := comm.Calibrate(ctx)
 		if err != nil {
 			return fmt.Errorf("calibrate: %w", err)
 		}
@@ -60,7 +60,7 @@ func Run(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Row)) er
 		if err != nil {
 			return fmt.Errorf("%s of %s: %w", cfg.Mode, FormatSize(float64(s.bytes)), err)
 		}
-		row.explain(model)
+		row.explain(comm, model)
 		emit(row)
 	}
 	return nil
@@ -81,8 +81,10 @@ func (c Config) newRow(comm *thunder.Comm, s shape) Row {
 		r.Streams = 1 // only TCP has several
 	}
 	if k := c.Mode.kind(); k != 0 && r.WorldSize > 1 {
-		if c.Algo == collective.Auto {
-			r.Algo = comm.Choice(k, c.DType, s.count).String()
+		choice := comm.Choice(k, c.Algo, c.DType, s.count)
+		r.Algo = choice.Algo.String()
+		if c.Explain {
+			r.Segment = choice.Segment
 		}
 	}
 	if c.Mode.Reduces() {

@@ -58,6 +58,11 @@ type execution struct {
 	tag         fabric.Tag
 	main, input []byte
 
+	// uniform: every link of the run is a fabric.Backlog, and open. Only then may a
+	// lane leave what it has posted to the links: they move it on while it waits in
+	// one of them, but not while it waits in a link of another kind.
+	uniform atomic.Bool
+
 	failed atomic.Bool
 	failMu sync.Mutex
 	err    error // the first
@@ -119,6 +124,7 @@ func (x *Executor) execute(ctx context.Context, plan *Plan, tag *fabric.Tag, mai
 		x.scratch = make([]byte, plan.scratch)
 	}
 	x.ctx, x.plan, x.tag, x.main, x.input = ctx, plan, *tag, main, input
+	x.uniform.Store(x.allBacklogs(plan))
 	for _, p := range plan.peers {
 		x.boxes[p].begin()
 	}
@@ -128,6 +134,17 @@ func (x *Executor) execute(ctx context.Context, plan *Plan, tag *fabric.Tag, mai
 	}
 	x.release()
 	return x.err
+}
+
+// allBacklogs says whether all links of a plan are open and of the kind that moves
+// messages on by itself.
+func (x *Executor) allBacklogs(plan *Plan) bool {
+	for _, p := range plan.links {
+		if path := x.boxes[p].path.Load(); path == nil || path.backlog == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // release lets go of what belongs to a run.

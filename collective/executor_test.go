@@ -44,7 +44,7 @@ func TestRunEverything(t *testing.T) {
 							Count: []int{3*n + 1, 1, 40, 0}[turn%4], Window: []int{0, 9}[turn%2],
 							Separate: turn%3 != 0 || kind == AllToAll,
 						}
-						newJob(t, s, dt, op).check(t, g, []int{segmentBytes, 24}[turn/2%2])
+						newJob(t, s, dt, op).check(t, g, []int{DefaultSegment, 24}[turn/2%2])
 					}
 				}
 			}
@@ -102,7 +102,7 @@ func TestRunLong(t *testing.T) {
 	for kind := AllReduce; kind <= Barrier; kind++ {
 		for _, algo := range Algos(kind) {
 			s := Spec{Kind: kind, Algo: algo, Size: n, Count: 300_001, Window: 70_000, Separate: kind == AllToAll}
-			newJob(t, s, reduce.I16, reduce.Max).check(t, g, segmentBytes)
+			newJob(t, s, reduce.I16, reduce.Max).check(t, g, DefaultSegment)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func TestRunHosts(t *testing.T) {
 							Kind: kind, Algo: Hier, Size: n, Hosts: hostsOf(shape), Root: turn % n, Separate: turn%3 != 0,
 							Count: []int{3*n + 1, 1, 40, 0, 5 * n}[turn%5], Window: []int{0, 9, 24}[turn%3],
 						}
-						newJob(t, s, dt, ops(dt)[turn%len(ops(dt))]).check(t, g, []int{segmentBytes, 24}[turn/2%2])
+						newJob(t, s, dt, ops(dt)[turn%len(ops(dt))]).check(t, g, []int{DefaultSegment, 24}[turn/2%2])
 					}
 				}
 			})
@@ -51,7 +51,7 @@ func TestRunHostsLong(t *testing.T) {
 		g := newTestGroup(t, memPeers(t, len(shape)))
 		for _, kind := range []Kind{AllReduce, ReduceScatter, AllGather, Broadcast, Reduce} {
 			s := Spec{Kind: kind, Algo: Hier, Size: len(shape), Hosts: hostsOf(shape), Count: 300_001, Window: 70_000}
-			newJob(t, s, reduce.I16, reduce.Max).check(t, g, segmentBytes)
+			newJob(t, s, reduce.I16, reduce.Max).check(t, g, DefaultSegment)
 		}
 	}
 }

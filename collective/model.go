@@ -72,6 +72,9 @@ func (m Model) Choose(k Kind, size int, hosts *Hosts, bytes int) Algo {
 const (
 	leastSegment = 16 << 10
 	mostSegment  = 1 << 20
+	// stripedSegment is the length from which providers spread a message over the
+	// streams to a peer.
+	stripedSegment = 512 << 10
 )
 
 // Segment returns the length of the pieces, in bytes, in which messages should travel:
@@ -79,7 +82,8 @@ const (
 // If d ranks pass v bytes on one after the other, in pieces of s, that takes
 // (v/s + d-1) times what a piece costs, which is least at s = √(v·o/((d-1)·β)) where o
 // is the part of a message's time that its bytes do not account for. The result is
-// the power of two next to it.
+// the power of two next to it; where several streams move more than one, pieces that
+// are nearly long enough for it are made so.
 func (m Model) Segment(k Kind, a Algo, size int, hosts *Hosts, bytes int) int {
 	if size < 2 || bytes <= 0 {
 		return leastSegment
@@ -98,6 +102,9 @@ func (m Model) Segment(k Kind, a Algo, size int, hosts *Hosts, bytes int) int {
 	down := 1 << (bits.Len(uint(n)) - 1)
 	if float64(n)/float64(down) > math.Sqrt2 {
 		down *= 2
+	}
+	if m.Streams > 1 && down == stripedSegment/2 {
+		return stripedSegment
 	}
 	return down
 }

@@ -141,7 +141,7 @@ func TestModelSegment(t *testing.T) {
 
 // TestSegmentOfPlan checks that a plan is cut as the spec says.
 func TestSegmentOfPlan(t *testing.T) {
-	for segment, want := range map[int]int{0: segmentBytes, 1000: 4000} {
+	for segment, want := range map[int]int{0: DefaultSegment, 1000: 4000} {
 		p, err := NewPlan(Spec{Kind: Broadcast, Algo: Ring, Size: 2, Count: 200_000, Segment: segment}, reduce.F32, reduce.Sum)
 		if err != nil {
 			t.Fatal(err)

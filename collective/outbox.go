@@ -37,8 +37,8 @@ type outbox struct {
 	// messages count as sent, and those not taken are waited for where it matters.
 	owed bool
 
-	// running: there is a goroutine. While there is none, and the link is a
-	// Backlog, the sending lane has the outbox for itself and takes no lock.
+	// running: there is a goroutine. While there is none, and all links of the run
+	// are Backlogs, the sending lane has the outbox for itself and takes no lock.
 	running  atomic.Bool
 	stopping bool
 }
@@ -53,8 +53,8 @@ type path struct {
 // own returns the path if the caller, who is the sending lane or starts or ends
 // the run, has the outbox for itself; nil otherwise.
 func (b *outbox) own() *path {
-	if p := b.path.Load(); p != nil && p.backlog != nil && !b.running.Load() {
-		return p
+	if b.x.uniform.Load() && !b.running.Load() {
+		return b.path.Load()
 	}
 	return nil
 }
@@ -70,6 +70,7 @@ func (b *outbox) begin() {
 	if b.own() == nil {
 		b.mu.Lock()
 		defer b.mu.Unlock()
+		b.work.Signal() // it may no longer be needed
 	}
 	b.ready, b.sent, b.owed = 0, 0, false
 }
@@ -175,8 +176,8 @@ func (b *outbox) loop() {
 	for {
 		// A message that was posted is borrowed until it is flushed, come what may.
 		for !b.stopping && !b.posted && (b.sent == b.ready || b.x.failed.Load()) {
-			if p := b.path.Load(); p != nil && p.backlog != nil {
-				b.running.Store(false) // it was only needed until the link was open
+			if b.x.uniform.Load() {
+				b.running.Store(false) // it was only needed until the links were open
 				return
 			}
 			b.work.Wait()

@@ -11,10 +11,10 @@ import (
 const (
 	// windowBytes bounds the scratch of a plan.
 	windowBytes = 2 << 20
-	// segmentBytes is the length of the pieces in which messages travel unless
-	// Spec.Segment says otherwise: long enough to cost little each, short enough to
-	// overlap.
-	segmentBytes = 256 << 10
+	// DefaultSegment is the length in bytes of the pieces in which messages travel
+	// unless Spec.Segment says otherwise: long enough to cost little each, short
+	// enough to overlap.
+	DefaultSegment = 256 << 10
 )
 
 // A Plan is a schedule ready to run: cut into segments, bound to an element type
@@ -34,6 +34,7 @@ type Plan struct {
 	lanes []planLane
 	sends [][]Slice // by peer: what it is sent, in order
 	peers []int     // who is sent anything
+	links []int     // who is sent anything, or sends
 }
 
 // A planLane is one lane of a plan.
@@ -60,7 +61,7 @@ type wait struct{ peer, n int }
 // zero becomes 2 MiB. The reduction matters only to operations that reduce, the
 // type to all but Barrier.
 func NewPlan(s Spec, dt reduce.DType, op reduce.Op) (*Plan, error) {
-	segment := segmentBytes
+	segment := DefaultSegment
 	if s.Segment > 0 {
 		segment = s.Segment * dt.Size()
 	}
@@ -101,9 +102,20 @@ func newPlan(s Spec, dt reduce.DType, op reduce.Op, segment int) (*Plan, error) 
 	for _, lane := range schedule.Lanes {
 		p.lanes = append(p.lanes, p.planLane(lane))
 	}
+	receives := make([]bool, s.Size)
+	for _, lane := range schedule.Lanes {
+		for i := range lane {
+			if lane[i].Receives() {
+				receives[lane[i].Peer] = true
+			}
+		}
+	}
 	for peer, sends := range p.sends {
 		if len(sends) > 0 {
 			p.peers = append(p.peers, peer)
+		}
+		if len(sends) > 0 || receives[peer] {
+			p.links = append(p.links, peer)
 		}
 	}
 	return p, nil

@@ -137,7 +137,7 @@ func (m Model) hier(k Kind, hosts *Hosts, bytes int) float64 {
 	far := m.remote()
 	shared := LinkCost{far.Alpha, r * far.Beta} // when all ranks of a host send at once
 	var near, out float64
-	windows := min(max(1, float64(bytes)/segmentBytes), hierWindows)
+	windows := min(max(1, float64(bytes)/DefaultSegment), hierWindows)
 	switch k {
 	case AllReduce:
 		share := max(bytes/per, min(bytes, windowBytes/hierShare))

@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
+	thunder "thundercollective"
 	"thundercollective/bench"
 )
 
@@ -20,12 +22,29 @@ func explanation(rows []bench.Row) string {
 		}
 		if i == 0 {
 			m := row.Model
-			fmt.Fprintf(&b, "#\n# Predicted from a message of %.2f µs, %.2f GB/s, and reducing at %.1f GB/s:\n", m.Alpha, perMicro(m.Beta), perMicro(m.Gamma))
-			fmt.Fprintf(&b, "# %12s %7s %14s %14s %8s\n", "size", "algo", "predicted (us)", "measured (us)", "ratio")
+			fmt.Fprintf(&b, "#\n# Predicted from %s, and reducing at %.1f GB/s:\n", describeLinks(m), perMicro(m.Gamma))
+			fmt.Fprintf(&b, "# %12s %7s %9s %8s %14s %14s %8s\n", "size", "algo", "segment", "streams", "predicted (us)", "measured (us)", "ratio")
 		}
-		fmt.Fprintf(&b, "# %12d %7s %14.2f %14.2f %8.2f\n", row.SizeBytes, row.Algo, *row.Predicted, row.Lat.P50, row.Lat.P50/(*row.Predicted))
+		fmt.Fprintf(&b, "# %12d %7s %9d %8s %14.2f %14.2f %8.2f\n", row.SizeBytes, row.Algo, row.Segment, streamsOf(row), *row.Predicted, row.Lat.P50, row.Lat.P50/(*row.Predicted))
 	}
 	return b.String()
+}
+
+// describeLinks says what messages cost.
+func describeLinks(m *thunder.Model) string {
+	s := fmt.Sprintf("a message of %.2f µs, %.2f GB/s", m.Alpha, perMicro(m.Beta))
+	if m.Local != nil {
+		s += fmt.Sprintf(" between hosts and %.2f µs, %.2f GB/s within one", m.Local.Alpha, perMicro(m.Local.Beta))
+	}
+	return s
+}
+
+// streamsOf is the number of TCP streams to a peer, where there are any.
+func streamsOf(row bench.Row) string {
+	if !strings.Contains(row.Fabric, "tcp") {
+		return "-"
+	}
+	return strconv.Itoa(row.Streams)
 }
 
 // perMicro turns µs for 1000 bytes into GB/s.

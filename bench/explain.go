@@ -1,0 +1,33 @@
+package bench
+
+import (
+	thunder "thundercollective"
+	"thundercollective/collective"
+)
+
+// explain says what the model expected of the row; nothing if there is none.
+func (r *Row) explain(comm *thunder.Comm, m *collective.Model) {
+	k := r.Mode.kind()
+	if m == nil {
+		return
+	}
+	r.Model = m
+	bytes := r.SizeBytes
+	if r.Mode.blocks() {
+		bytes /= int64(r.WorldSize)
+	}
+	algo, err := collective.ParseAlgo(r.Algo)
+	if err != nil || k == 0 {
+		algo, k = collective.Direct, collective.SendRecv
+	}
+	hosts := make([]string, comm.Size())
+	for rank := range hosts {
+		hosts[rank] = comm.Host(rank)
+	}
+	t := m.Predict(k, algo, r.WorldSize, collective.NewHosts(hosts), int(bytes))
+	if r.Mode == PingPong {
+		t *= 2 // there and back
+	}
+	t = round(t)
+	r.Predicted = &t
+}
