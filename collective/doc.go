@@ -19,9 +19,25 @@
 //	hd           2 ⌈log2 size⌉     2 (size-1)/size
 //	cable        2 depth           1 to each neighbour in the tree of cables
 //	mesh         2                 2/size to each of the others
+//	hier         2 within hosts, and those of the best among hosts between them
 //
 // That is for AllReduce; the other operations have those for which Algos says so.
 // Every algorithm works for every number of ranks.
+//
+// # Hosts
+//
+// Where some ranks share a host (Spec.Hosts), hier works within hosts first. An
+// all-reduce of v bytes on h hosts has 2(h-1)·v bytes cross between hosts in all,
+// which is the least there is, shared evenly by the ranks of each host; around the
+// ring of n ranks it is 2(n-1)/n·v for every link that leaves a host. Hosts may have
+// different numbers of ranks, in any order.
+//
+// # Choice
+//
+// Choose goes by rules of thumb. A Model predicts the time of each algorithm from what
+// was measured of links within and between hosts, and Model.Choose takes the fastest;
+// Model.Segment says in what pieces its messages should travel. Ranks have to choose
+// alike: both are pure, and round in the same way on every processor.
 //
 // # Determinism
 //
@@ -31,7 +47,8 @@
 // does the same counted from the root; the ring starts behind the rank that owns a
 // block and goes round; hd sums along its circulant graph; cable adds the children,
 // in the order of the tree, to the own part; mesh the ranks behind the owner of a
-// block, one after the other. An average is divided
+// block, one after the other; hier adds within each host, then across hosts as the
+// algorithm between them does. An average is divided
 // once, where an element is first complete (Action.Final), before it is handed on.
 //
 // # Memory
@@ -45,7 +62,8 @@
 // NewPlan binds a schedule to an element type and a reduction; a Planner keeps the
 // plans in use. An Executor runs plans over the links of one group, one at a time.
 // A receive blocks its lane. A send goes out at once if it is small and the link
-// can take it (fabric.Poster), else through a goroutine that belongs to the peer.
+// can take it (fabric.Poster), or if all links of the plan move messages on while the
+// lane waits (fabric.Backlog), else through a goroutine that belongs to the peer.
 // Before a range is written, the sends that still read it are waited for; the plan
 // knows which. In steady state nothing is allocated.
 //

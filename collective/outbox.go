@@ -16,8 +16,8 @@ const postBytes = 64 << 10
 // An outbox is the sending side of the link to one peer. The plan lists what the
 // peer is sent; the lane announces how much of that is ready, and messages leave in
 // that order: from the lane itself while nothing is ahead of them and they are
-// small, or the lane has nothing else to do, or the link moves them on by itself
-// (fabric.Backlog), else from the outbox's goroutine.
+// small, or the lane has nothing else to do, or the links of the run move them on by
+// themselves (fabric.Backlog), else from the outbox's goroutine.
 type outbox struct {
 	x    *Executor
 	peer int
