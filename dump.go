@@ -28,8 +28,23 @@ const dumpTime = 300 * time.Millisecond
 // dumper writes the flight recorder to files.
 type dumper struct {
 	dir  string // "" for nowhere
-	mu   sync.Mutex
 	busy sync.WaitGroup
+
+	mu     sync.Mutex
+	failed bool // the last could not be written
+}
+
+// save writes a dump. It reports an error only if the dump before it was written:
+// what is wrong with the folder does not have to be said for every group.
+func (d *dumper) save(dump *recorder.Dump) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := dump.Save(d.dir)
+	known := d.failed
+	if d.failed = err != nil; known {
+		return nil
+	}
+	return err
 }
 
 // Dump writes what this rank's flight recorder holds, of all groups, as JSON that
@@ -49,9 +64,7 @@ func (j *job) dump(reason string) {
 	done := make(chan struct{})
 	j.dumps.busy.Go(func() {
 		defer close(done)
-		j.dumps.mu.Lock()
-		defer j.dumps.mu.Unlock()
-		if err := d.Save(j.dumps.dir); err != nil {
+		if err := j.dumps.save(d); err != nil {
 			j.log.Warn("flight recorder not written", "err", err)
 		}
 	})
