@@ -30,7 +30,7 @@ type generation struct {
 	ready   []wire.Ready // of each machine
 	job     *environ.Job
 	started time.Time
-	skew    map[int]time.Duration // of each machine's clock to ours, and the way here
+	skew    map[int]time.Duration // from each agent's clock to the time since started
 	ranks   []rankState
 	busy    map[int]int // starts of each machine whose ranks are not all gone
 
@@ -225,18 +225,18 @@ func (g *generation) fail(err error) {
 	}
 }
 
-// noteClock learns from a message that was sent at that time of the machine's clock.
-// The one that was on its way for the shortest time knows best.
-func (g *generation) noteClock(machine int, at int64) {
-	d := time.Since(time.Unix(0, at))
+// noteClock learns from a message that was sent at that time of the agent's clock. The
+// one that was on its way for the shortest time knows best.
+func (g *generation) noteClock(machine int, at time.Duration) {
+	d := time.Since(g.started) - at
 	if old, known := g.skew[machine]; !known || d < old {
 		g.skew[machine] = d
 	}
 }
 
 // since is how long after the start something happened on a machine.
-func (g *generation) since(machine int, at int64) time.Duration {
-	return max(0, time.Unix(0, at).Add(g.skew[machine]).Sub(g.started))
+func (g *generation) since(machine int, at time.Duration) time.Duration {
+	return max(0, at+g.skew[machine])
 }
 
 func (g *generation) handle(e event) {

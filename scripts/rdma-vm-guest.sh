@@ -137,6 +137,46 @@ leftovers() {
 		! rdma resource show mr | grep .
 }
 
+# clock: what the time of day does is nothing to a job. It jumps to and fro under one
+# that works, which goes on; and then a rank is stopped, which the others notice as
+# soon as ever.
+ops() { wget -q -O - http://127.0.0.1:9400/metrics 2>/dev/null | sed -n 's/^thunder_operations_total{.*allreduce.*} //p'; }
+clock() {
+	THUNDER_SILENCE=1s THUNDER_METRICS=127.0.0.1:9400 /t/thunder launch -n 3 -- \
+		/t/thunder bench allreduce --fabric tcp --min 64 --max 64 --iters 100000000 >/tmp/out 2>&1 &
+	job=$!
+	n=0
+	until [ "$(ops || echo 0)" -gt 100 ] 2>/dev/null; do
+		n=$((n + 1))
+		[ $n -lt 200 ] || { say "the job does not work: $(tail -n 3 /tmp/out)"; return 1; }
+		usleep 100000
+	done
+	for jump in 86400 -172800 3600 -3600; do
+		now=$(date +%s)
+		date -s "@$((now + jump))" >/dev/null
+		moved=$(($(date +%s) - now))
+		[ $((moved - jump)) -le 5 ] && [ $((moved - jump)) -ge 0 ] || { say "the clock went $moved s, not $jump"; return 1; }
+		before=$(ops)
+		usleep 1500000
+		after=$(ops)
+		if ! [ "$after" -gt "$before" ]; then
+			say "stopped at $before operations after a jump of $jump s: $(tail -n 3 /tmp/out)"
+			return 1
+		fi
+	done
+	for p in /proc/[0-9]*; do
+		if tr '\0' '\n' <"$p/environ" 2>/dev/null | grep -qx THUNDER_RANK=1 && grep -q bench "$p/cmdline"; then
+			kill -STOP "${p#/proc/}"
+		fi
+	done
+	since=$(cut -d. -f1 /proc/uptime)
+	wait $job
+	code=$?
+	took=$(($(cut -d. -f1 /proc/uptime) - since))
+	say "clock: $after operations; a stopped rank ended the job with status $code in $took s"
+	[ $code != 0 ] && [ $took -le 12 ] && grep -q 'lost rank 1' /tmp/out
+}
+
 part verbs /t/verbs.test -test.run 'TestOpenUnknown|TestMissing|TestDevice|TestErrno|TestCalls' -test.v -test.timeout 60s
 # Two threads, so that callers poll before they park, as they would with two
 # processors.
@@ -145,6 +185,7 @@ part collectives2 collectives 2 - --alloc
 part collectives4 collectives 4 --alloc
 part speed speed
 part input badinput
+part clock clock
 part leftovers leftovers
 
 [ $failed = 0 ] && echo "rdma-vm: all passed"

@@ -41,7 +41,7 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	defer files.remove()
 
-	a := &agent{cfg: cfg, conn: wire.NewConn(cfg.In, cfg.Out), dir: files.path, frames: make(chan wire.Frame), silence: time.NewTimer(firstSilence), quiet: firstSilence}
+	a := &agent{epoch: time.Now(), cfg: cfg, conn: wire.NewConn(cfg.In, cfg.Out), dir: files.path, frames: make(chan wire.Frame), silence: time.NewTimer(firstSilence), quiet: firstSilence}
 	if err := a.greet(); err != nil {
 		return fmt.Errorf("agent: greet the launcher: %w", err)
 	}
@@ -55,6 +55,7 @@ func Run(ctx context.Context, cfg Config) error {
 
 // An agent is the state of Run. Only Run's goroutine touches it.
 type agent struct {
+	epoch   time.Time
 	cfg     Config
 	conn    *wire.Conn
 	dir     string // for the job's files
@@ -200,7 +201,7 @@ func (a *agent) start(s wire.Start) error {
 		a.prepared = nil
 	}
 	a.jobs = slices.DeleteFunc(a.jobs, (*job).over)
-	j := newJob(a.conn, s, p, files)
+	j := newJob(a.conn, a.epoch, s, p, files)
 	a.jobs = append(a.jobs, j)
 	go j.run()
 	return nil

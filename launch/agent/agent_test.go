@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -193,7 +194,19 @@ func TestLauncherGone(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			l := startAgent(t, Config{})
 			l.start(`trap "" TERM; echo ready; while :; do sleep 0.05; done`, func(p *wire.Prepare, _ *wire.Start) {
-				p.Silence = 500 * time.Millisecond
+				p.Silence = 2 * time.Second
+			})
+			var pings sync.WaitGroup
+			ready := make(chan struct{})
+			pings.Go(func() {
+				for {
+					select {
+					case <-time.After(50 * time.Millisecond):
+						l.Send(wire.KindPing, 0, nil)
+					case <-ready:
+						return
+					}
+				}
 			})
 			var pids []int
 			for range 2 {
@@ -202,6 +215,8 @@ func TestLauncherGone(t *testing.T) {
 				pids = append(pids, s.PID)
 			}
 			l.expect(wire.KindStdout, nil)
+			close(ready)
+			pings.Wait()
 			tt.lose(l)
 			go io.Copy(io.Discard, connReader{l.Conn})
 			err := <-l.end

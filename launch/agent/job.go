@@ -17,6 +17,7 @@ import (
 // that are started again while the others live on.
 type job struct {
 	conn   *wire.Conn
+	epoch  time.Time // when the agent began
 	start  wire.Start
 	prep   *prepared
 	files  []string // variables for every rank
@@ -28,8 +29,8 @@ type job struct {
 	done   chan struct{}
 }
 
-func newJob(conn *wire.Conn, s wire.Start, p *prepared, files []string) *job {
-	j := &job{conn: conn, start: s, prep: p, files: files, stdin: map[int]*inbox{}, now: make(chan struct{}), done: make(chan struct{})}
+func newJob(conn *wire.Conn, epoch time.Time, s wire.Start, p *prepared, files []string) *job {
+	j := &job{conn: conn, epoch: epoch, start: s, prep: p, files: files, stdin: map[int]*inbox{}, now: make(chan struct{}), done: make(chan struct{})}
 	j.kill = sync.OnceFunc(func() { close(j.now) })
 	j.ctx, j.cancel = context.WithCancelCause(context.Background())
 	for _, rank := range s.Stdin {
@@ -97,10 +98,10 @@ func (j *job) run() {
 		Keep:   s.Keep,
 		Now:    j.now,
 		Started: func(i, pid int) {
-			j.conn.Send(wire.KindStarted, s.Ranks[i], wire.Started{PID: pid, At: time.Now().UnixNano()})
+			j.conn.Send(wire.KindStarted, s.Ranks[i], wire.Started{PID: pid, At: time.Since(j.epoch)})
 		},
 		Exited: func(i int, e *local.ExitError) {
-			x := wire.Exited{At: time.Now().UnixNano()}
+			x := wire.Exited{At: time.Since(j.epoch)}
 			if e != nil {
 				x.Code, x.How = e.ExitCode(), e.How()
 			}

@@ -103,14 +103,14 @@ type Reforming struct {
 // Started tells of a rank that runs.
 type Started struct {
 	PID int
-	At  int64 // nanoseconds of the machine's clock
+	At  time.Duration // since the agent began, by a clock that never jumps
 }
 
 // Exited tells of a rank that ended.
 type Exited struct {
-	Code int    // as a shell reports it: 128 and more for a signal
-	How  string // in words, when it failed; signals have names, their numbers differ between systems
-	At   int64  // nanoseconds of the machine's clock
+	Code int           // as a shell reports it: 128 and more for a signal
+	How  string        // in words, when it failed; signals have names, their numbers differ between systems
+	At   time.Duration // since the agent began, by a clock that never jumps
 }
 
 // Taken says how many bytes of input a rank has read since the last one. The
