@@ -8,19 +8,22 @@ import (
 	"time"
 
 	"thundercollective/collective"
+	"thundercollective/fabric/tcp"
 	"thundercollective/reduce"
 )
 
 const (
-	// calibrateQuickly is what measuring takes when it is a part of the first
-	// operation, and calibrateWell when it is asked for, on links that are not very
-	// slow: a few messages are timed in any case.
-	calibrateQuickly = 40 * time.Millisecond
-	calibrateWell    = 400 * time.Millisecond
+	// quickly is what measuring takes when it is a part of the first operation, and
+	// well when it is asked for, on links that are not very slow: a few messages are
+	// timed in any case. The long ones are longer in the second case, so that they do
+	// not stay in a cache.
+	quickly      = 40 * time.Millisecond
+	quicklyLarge = 1 << 20
+	well         = 400 * time.Millisecond
+	wellLarge    = 8 << 20
 
-	// The messages that are timed, and how often.
 	calibrateSmall = 8
-	calibrateLarge = 512 << 10
+	// How often each message is timed.
 	calibrateLeast = 3
 	calibrateMost  = 2000
 )
@@ -45,7 +48,7 @@ func (c *Comm) Calibrate(ctx context.Context) (Model, error) {
 	}
 	var m Model
 	err = c.aside(ctx, a, func(ctx context.Context, a call) (err error) {
-		m, err = c.measure(ctx, a, calibrateWell)
+		m, err = c.measure(ctx, a, well, wellLarge)
 		return err
 	})
 	return m, err
@@ -63,7 +66,7 @@ func (c *Comm) agree(ctx context.Context, a call) error {
 	}
 	err := c.spread(ctx, a, 0, &m)
 	if err == nil && !m.Valid() && c.job.calibrate {
-		m, err = c.measure(ctx, a, calibrateQuickly)
+		m, err = c.measure(ctx, a, quickly, quicklyLarge)
 	}
 	if err != nil || !m.Valid() {
 		return err
@@ -75,24 +78,24 @@ func (c *Comm) agree(ctx context.Context, a call) error {
 
 // measure times messages between a few ranks and a reduction, in about the time given,
 // and tells all ranks.
-func (c *Comm) measure(ctx context.Context, a call, budget time.Duration) (Model, error) {
+func (c *Comm) measure(ctx context.Context, a call, budget time.Duration, large int) (Model, error) {
 	first, peers := 0, []int{1} // a link between hosts, and one within a host
 	if c.hosts.Mixed() {
 		first, peers = c.samples()
 	}
 	var m Model
 	for i, peer := range peers {
-		var l collective.LinkCost
-		small, err := c.pingPong(ctx, a, first, peer, calibrateSmall, budget/time.Duration(2*len(peers)))
+		w := timing{first: first, peer: peer, n: calibrateSmall, budget: budget / time.Duration(2*len(peers))}
+		small, err := c.time(ctx, a, w)
 		if err != nil {
 			return m, err
 		}
-		large, err := c.pingPong(ctx, a, first, peer, calibrateLarge, budget/time.Duration(2*len(peers)))
+		w.n, w.exchange = large, true
+		long, err := c.time(ctx, a, w)
 		if err != nil {
 			return m, err
 		}
-		l.Alpha = rounded(small)
-		l.Beta = rounded((large - small) / (calibrateLarge - calibrateSmall) * 1000)
+		l := collective.LinkCost{Alpha: rounded(small), Beta: rounded((long - small) / float64(w.n-calibrateSmall) * 1000)}
 		if i == 0 {
 			m.Alpha, m.Beta = l.Alpha, l.Beta
 		} else {
@@ -123,53 +126,64 @@ func (c *Comm) samples() (first int, peers []int) {
 	return 0, nil
 }
 
-// pingPong has first send n bytes to peer and back until the time is over, and returns
-// the median time of one way in µs at the first. The other ranks do nothing. A byte of
-// the message says whether another one follows.
-func (c *Comm) pingPong(ctx context.Context, a call, first, peer, n int, budget time.Duration) (float64, error) {
-	partner := first
+// timing is a message of n bytes between two ranks, timed until the time is over.
+type timing struct {
+	first, peer int // the first one decides
+	n           int
+	exchange    bool // both send at once, as in most collectives; else there and back
+	budget      time.Duration
+}
+
+// time returns the median time of a message in µs. Ranks that are neither of the two
+// do nothing. A byte of the first rank's message says whether another one follows.
+func (c *Comm) time(ctx context.Context, a call, w timing) (float64, error) {
+	partner := w.first
 	switch c.rank {
-	case first:
-		partner = peer
-	case peer:
+	case w.first:
+		partner = w.peer
+	case w.peer:
 	default:
-		return 1, nil
+		return 0, nil
 	}
-	plan := func(k Kind) (*collective.Plan, error) {
-		return c.planner.Plan(collective.Spec{
-			Kind: k, Algo: Direct, Rank: c.rank, Size: len(c.ranks), Root: partner, Count: n, Segment: n,
+	out, in := make([]byte, w.n), make([]byte, w.n)
+	kinds := []Kind{KindSend, KindRecv}
+	switch {
+	case w.exchange:
+		kinds = []Kind{KindSendRecv}
+	case c.rank == w.peer:
+		kinds = []Kind{KindRecv, KindSend}
+	}
+	var steps []*collective.Plan
+	for _, k := range kinds {
+		p, err := c.planner.Plan(collective.Spec{
+			Kind: k, Algo: Direct, Rank: c.rank, Size: len(c.ranks), Root: partner, From: partner,
+			Count: w.n, RecvCount: w.n, Separate: k != KindRecv, Segment: min(w.n, tcp.StripeMin),
 		}, U8, 0)
+		if err != nil {
+			return 0, err
+		}
+		steps = append(steps, p)
 	}
-	send, err := plan(KindSend)
-	if err != nil {
-		return 0, err
-	}
-	recv, err := plan(KindRecv)
-	if err != nil {
-		return 0, err
-	}
-	steps := []*collective.Plan{send, recv}
-	if c.rank == peer {
-		steps = []*collective.Plan{recv, send}
-	}
-	tag, buf := a.tag(), make([]byte, n)
+	tag := a.tag()
 	var times []float64
 	start := time.Now()
 	for {
 		round := time.Now()
-		if c.rank == first {
-			buf[0] = 0
-			if n := len(times) + 1; n < calibrateLeast || n < calibrateMost && round.Sub(start) < budget {
-				buf[0] = 1
+		more := &in[0] // as the first one says
+		if c.rank == w.first {
+			more = &out[0]
+			*more = 0
+			if n := len(times) + 1; n < calibrateLeast || n < calibrateMost && round.Sub(start) < w.budget {
+				*more = 1
 			}
 		}
 		for _, p := range steps {
-			if err := c.exec.Run(ctx, p, &tag, buf, nil); err != nil {
+			if err := c.exec.Run(ctx, p, &tag, in, out); err != nil {
 				return 0, err
 			}
 		}
-		times = append(times, float64(time.Since(round))/2e3)
-		if buf[0] == 0 {
+		times = append(times, float64(time.Since(round))/1e3/float64(len(steps)))
+		if *more == 0 {
 			break
 		}
 	}

@@ -21,6 +21,18 @@
 // functions return at once with a Work; their place in the order is that of the
 // call. Split makes groups that do not wait for each other.
 //
+// # Choice
+//
+// How an operation is performed depends on its length, the number of ranks and who
+// shares a host with whom: where some ranks do, they work within hosts first. Rules of
+// thumb choose, or a model of what messages cost: from the profile of 'thunder tune'
+// (Options.Profile, THUNDER_PROFILE), or measured with the first operation
+// (Options.Calibrate, THUNDER_CALIBRATE=1). A model also sets the length of the segments
+// in which messages travel (Options.Segment and THUNDER_SEGMENT override it) and, from
+// a profile, the number of TCP streams. Measuring is not the default: what is measured
+// differs from run to run, a different choice adds in a different order, and the same
+// program should give the same bits again. Options.Algo overrides all of it.
+//
 // # Failure
 //
 // No call blocks for ever. An operation ends with its result, or with an error that

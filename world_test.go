@@ -53,13 +53,20 @@ func shmRanks(t testing.TB, n int, o thunder.Options) []*thunder.Comm {
 func initRanks(t testing.TB, n int, o thunder.Options, fabric string) []*thunder.Comm {
 	t.Helper()
 	coordinator(t, n)
+	o.Fabric = fabric
+	if o.Streams == 0 {
+		o.Streams = 2
+	}
+	return openRanks(t, n, o)
+}
+
+// openRanks opens n ranks of a job in this process.
+func openRanks(t testing.TB, n int, o thunder.Options) []*thunder.Comm {
+	t.Helper()
 	comms := make([]*thunder.Comm, n)
 	each(t, n, func(r int) error {
 		o := o
-		o.Rank, o.Size, o.Fabric = r, n, fabric
-		if o.Streams == 0 {
-			o.Streams = 2
-		}
+		o.Rank, o.Size = r, n
 		var err error
 		comms[r], err = thunder.Init(t.Context(), o)
 		return err

@@ -40,142 +40,105 @@ type builder struct {
 	scratch int
 }
 
+// A way is an operation with an algorithm for it.
+type way struct {
+	kind Kind
+	algo Algo
+}
+
 func (b *builder) build() {
 	l := &b.lanes[0]
-	switch b.Kind {
-	case AllReduce:
-		b.buildAllReduce()
-	case ReduceScatter:
-		b.buildReduceScatter()
-	case AllGather:
-		b.buildAllGather()
-	case Broadcast:
-		b.buildBroadcast()
-	case Reduce:
-		b.buildReduce()
-	case Gather:
-		if b.Algo == Tree {
-			b.treeGather(l)
-		} else {
-			b.directGather(l)
-		}
-	case Scatter:
-		if b.Algo == Tree {
-			b.treeScatter(l)
-		} else {
-			b.directScatter(l)
-		}
-	case AllToAll:
+	if b.empty() {
+		b.greet(l)
+		return
+	}
+	switch (way{b.Kind, b.Algo}) {
+	case way{AllReduce, Ring}, way{AllReduce, BiRing}:
+		b.ringAllReduce()
+	case way{AllReduce, Direct}:
+		b.directAllReduce(l)
+	case way{AllReduce, Doubling}:
+		b.doublingAllReduce(l)
+	case way{AllReduce, HalvingDoubling}:
+		b.circulantAllReduce(l)
+	case way{AllReduce, Tree}:
+		b.treeAllReduce(l)
+	case way{AllReduce, Cable}:
+		b.cableAllReduce(l)
+	case way{AllReduce, Mesh}:
+		b.meshAllReduce(l)
+	case way{AllReduce, Hier}:
+		b.hierAllReduce(l)
+	case way{ReduceScatter, Ring}, way{ReduceScatter, BiRing}:
+		b.ringScatter()
+	case way{ReduceScatter, Direct}:
+		b.directReduceScatter(l)
+	case way{ReduceScatter, HalvingDoubling}:
+		b.circulantScatter(l)
+	case way{ReduceScatter, Hier}:
+		b.hierReduceScatter(l)
+	case way{AllGather, Ring}, way{AllGather, BiRing}:
+		b.ringGather()
+	case way{AllGather, Direct}:
+		b.directAllGather(l)
+	case way{AllGather, Doubling}:
+		b.circulantGather(l)
+	case way{AllGather, Hier}:
+		b.hierAllGather(l)
+	case way{Broadcast, Ring}, way{Broadcast, BiRing}:
+		b.chainBroadcast()
+	case way{Broadcast, Direct}:
+		b.directBroadcast(l)
+	case way{Broadcast, Tree}:
+		b.treeBroadcast(l)
+	case way{Broadcast, Cable}:
+		b.broadcastAlong(l, b.cableNode(b.Root))
+	case way{Broadcast, Hier}:
+		b.broadcastAlong(l, b.hierNode())
+	case way{Reduce, Ring}:
+		b.chainReduce(l)
+	case way{Reduce, Direct}:
+		b.directReduce(l)
+	case way{Reduce, Tree}:
+		b.treeReduce(l)
+	case way{Reduce, Cable}:
+		b.reduceAlong(l, b.cableNode(b.Root))
+	case way{Reduce, Hier}:
+		b.reduceAlong(l, b.hierNode())
+	case way{Gather, Tree}:
+		b.treeGather(l)
+	case way{Gather, Direct}:
+		b.directGather(l)
+	case way{Scatter, Tree}:
+		b.treeScatter(l)
+	case way{Scatter, Direct}:
+		b.directScatter(l)
+	case way{AllToAll, Direct}:
 		b.pairwise(l)
-	case Barrier:
-		switch b.Algo {
-		case Direct:
-			b.greet(l)
-		case Doubling:
-			b.dissemination(l)
-		case Hier:
-			b.hierBarrier(l)
-		}
-	case Send:
+	case way{Barrier, Direct}:
+		b.greet(l)
+	case way{Barrier, Doubling}:
+		b.dissemination(l)
+	case way{Barrier, Hier}:
+		b.hierBarrier(l)
+	case way{Send, Direct}:
 		l.send(b.Root, Slice{b.source, 0, b.Count})
-	case Recv:
+	case way{Recv, Direct}:
 		l.recv(b.Root, Slice{Main, 0, b.Count})
-	case SendRecv:
+	case way{SendRecv, Direct}:
 		b.sendRecv(l)
 	}
 }
 
-func (b *builder) buildAllReduce() {
-	l := &b.lanes[0]
-	if b.Count == 0 {
-		b.greet(l)
-		return
+// empty says whether there is nothing to reduce or to gather.
+func (b *builder) empty() bool {
+	switch b.Kind {
+	case AllReduce:
+		return b.Count == 0
+	case ReduceScatter, AllGather:
+		return total(b.blocks()) == 0
 	}
-	switch b.Algo {
-	case Ring, BiRing:
-		b.ringAllReduce()
-	case Direct:
-		b.directAllReduce(l)
-	case Doubling:
-		b.doublingAllReduce(l)
-	case HalvingDoubling:
-		b.circulantAllReduce(l)
-	case Tree:
-		b.treeAllReduce(l)
-	case Cable:
-		b.cableAllReduce(l)
-	case Mesh:
-		b.meshAllReduce(l)
-	case Hier:
-		b.hierAllReduce(l)
-	}
-}
-
-func (b *builder) buildReduceScatter() {
-	l := &b.lanes[0]
-	if total(b.blocks()) == 0 {
-		b.greet(l)
-		return
-	}
-	switch b.Algo {
-	case Ring, BiRing:
-		b.ringScatter()
-	case Direct:
-		b.directReduceScatter(l)
-	case HalvingDoubling:
-		b.circulantScatter(l)
-	case Hier:
-		b.hierReduceScatter(l)
-	}
-}
-
-func (b *builder) buildAllGather() {
-	l := &b.lanes[0]
-	if total(b.blocks()) == 0 {
-		b.greet(l)
-		return
-	}
-	switch b.Algo {
-	case Ring, BiRing:
-		b.ringGather()
-	case Direct:
-		b.directAllGather(l)
-	case Doubling:
-		b.circulantGather(l)
-	case Hier:
-		b.hierAllGather(l)
-	}
-}
-
-func (b *builder) buildBroadcast() {
-	switch b.Algo {
-	case Ring, BiRing:
-		b.chainBroadcast()
-	case Direct:
-		b.directBroadcast(&b.lanes[0])
-	case Tree:
-		b.treeBroadcast(&b.lanes[0])
-	case Cable:
-		b.broadcastAlong(&b.lanes[0], b.cableNode(b.Root))
-	case Hier:
-		b.broadcastAlong(&b.lanes[0], b.hierNode())
-	}
-}
-
-func (b *builder) buildReduce() {
-	l := &b.lanes[0]
-	switch b.Algo {
-	case Ring:
-		b.chainReduce(l)
-	case Direct:
-		b.directReduce(l)
-	case Tree:
-		b.treeReduce(l)
-	case Cable:
-		b.reduceAlong(l, b.cableNode(b.Root))
-	case Hier:
-		b.reduceAlong(l, b.hierNode())
-	}
+	return false
 }
 
 // alone is every collective in a group of one: the contribution is the result.

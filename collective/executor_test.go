@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"unsafe"
 
 	"thundercollective/reduce"
 )
@@ -109,39 +108,48 @@ func TestRunLong(t *testing.T) {
 
 // TestSameBits checks that rounding does not depend on the rank or the run.
 func TestSameBits(t *testing.T) {
-	const count = 1000
 	for _, n := range []int{2, 3, 5, 8} {
 		for _, algo := range Algos(AllReduce) {
-			var first []byte
-			for range 2 {
-				g := newTestGroup(t, memPeers(t, n))
-				rng := rand.New(rand.NewPCG(3, 4))
-				plans, mains := make([]*Plan, n), make([][]byte, n)
-				for r := range n {
-					var err error
-					s := Spec{Kind: AllReduce, Algo: algo, Rank: r, Size: n, Count: count}
-					if plans[r], err = newPlan(s, reduce.F32, reduce.Avg, 512); err != nil {
-						t.Fatal(err)
-					}
-					v := make([]float32, count)
-					for i := range v {
-						v[i] = float32(rng.NormFloat64() * math.Exp2(float64(rng.IntN(30))))
-					}
-					mains[r] = unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), 4*count)
-				}
-				for _, err := range g.run(t.Context(), plans, mains, make([][]byte, n)) {
-					if err != nil {
-						t.Fatal(err)
-					}
-				}
-				if first == nil {
-					first = mains[0]
-				}
-				for r, m := range mains {
-					if !bytes.Equal(m, first) {
-						t.Errorf("%v on %d ranks: rank %d has other bits", algo, n, r)
-					}
-				}
+			checkSameBits(t, Spec{Kind: AllReduce, Algo: algo, Size: n, Count: 1000})
+		}
+	}
+	for _, shape := range hostShapes {
+		checkSameBits(t, Spec{Kind: AllReduce, Algo: Hier, Size: len(shape), Count: 1000, Hosts: hostsOf(shape), Window: 64})
+	}
+}
+
+// checkSameBits runs an all-reduce twice.
+func checkSameBits(t *testing.T, s Spec) {
+	t.Helper()
+	n := s.Size
+	var first []byte
+	for range 2 {
+		g := newTestGroup(t, memPeers(t, n))
+		rng := rand.New(rand.NewPCG(3, 4))
+		plans, mains := make([]*Plan, n), make([][]byte, n)
+		for r := range n {
+			var err error
+			s.Rank = r
+			if plans[r], err = newPlan(s, reduce.F32, reduce.Avg, 512); err != nil {
+				t.Fatal(err)
+			}
+			v := make([]float32, s.Count)
+			for i := range v {
+				v[i] = float32(rng.NormFloat64() * math.Exp2(float64(rng.IntN(30))))
+			}
+			mains[r] = reduce.Bytes(v)
+		}
+		for _, err := range g.run(t.Context(), plans, mains, make([][]byte, n)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if first == nil {
+			first = mains[0]
+		}
+		for r, m := range mains {
+			if !bytes.Equal(m, first) {
+				t.Errorf("%+v: rank %d has other bits", s, r)
 			}
 		}
 	}

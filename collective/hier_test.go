@@ -1,10 +1,7 @@
 package collective
 
 import (
-	"bytes"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -52,45 +49,6 @@ func TestRunHostsLong(t *testing.T) {
 		for _, kind := range []Kind{AllReduce, ReduceScatter, AllGather, Broadcast, Reduce} {
 			s := Spec{Kind: kind, Algo: Hier, Size: len(shape), Hosts: hostsOf(shape), Count: 300_001, Window: 70_000}
 			newJob(t, s, reduce.I16, reduce.Max).check(t, g, DefaultSegment)
-		}
-	}
-}
-
-// TestHostsSameBits checks that rounding does not depend on the rank or the run.
-func TestHostsSameBits(t *testing.T) {
-	const count = 1000
-	for _, shape := range hostShapes {
-		n := len(shape)
-		var first []byte
-		for range 2 {
-			g := newTestGroup(t, memPeers(t, n))
-			rng := rand.New(rand.NewPCG(3, 4))
-			plans, mains := make([]*Plan, n), make([][]byte, n)
-			for r := range n {
-				var err error
-				s := Spec{Kind: AllReduce, Algo: Hier, Rank: r, Size: n, Count: count, Hosts: hostsOf(shape), Window: 64}
-				if plans[r], err = newPlan(s, reduce.F32, reduce.Avg, 512); err != nil {
-					t.Fatal(err)
-				}
-				v := make([]float32, count)
-				for i := range v {
-					v[i] = float32(rng.NormFloat64() * math.Exp2(float64(rng.IntN(30))))
-				}
-				mains[r] = reduce.Bytes(v)
-			}
-			for _, err := range g.run(t.Context(), plans, mains, make([][]byte, n)) {
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			if first == nil {
-				first = mains[0]
-			}
-			for r, m := range mains {
-				if !bytes.Equal(m, first) {
-					t.Errorf("%s: rank %d has other bits", shape, r)
-				}
-			}
 		}
 	}
 }

@@ -67,10 +67,10 @@ func (m Model) Choose(k Kind, size int, hosts *Hosts, bytes int) Algo {
 	return best
 }
 
-// The least and the greatest segment that a model asks for: below, a message is
-// hardly more than its header; above, the pieces no longer stay in a cache.
+// The least and the greatest segment that a model asks for: below, what pieces cost
+// was seen to exceed what they save; above, they no longer stay in a cache.
 const (
-	leastSegment = 16 << 10
+	leastSegment = 64 << 10
 	mostSegment  = 1 << 20
 	// stripedSegment is the length from which providers spread a message over the
 	// streams to a peer.
@@ -80,8 +80,7 @@ const (
 // Segment returns the length of the pieces, in bytes, in which messages should travel:
 // each piece costs some time by itself, and whoever passes it on has to wait for one.
 // If d ranks pass v bytes on one after the other, in pieces of s, that takes
-// (v/s + d-1) times what a piece costs, which is least at s = √(v·o/((d-1)·β)) where o
-// is the part of a message's time that its bytes do not account for. The result is
+// (v/s + d-1)·(α + s·β), which is least at s = √(v·α/((d-1)·β)). The result is
 // the power of two next to it; where several streams move more than one, pieces that
 // are nearly long enough for it are made so.
 func (m Model) Segment(k Kind, a Algo, size int, hosts *Hosts, bytes int) int {
@@ -94,10 +93,10 @@ func (m Model) Segment(k Kind, a Algo, size int, hosts *Hosts, bytes int) int {
 		c = m.flat(k, Ring, hosts.Count(), bytes/hosts.most)
 	}
 	depth := max(c.steps-1, 1)
-	if a == Direct || a == Mesh {
+	if a == Mesh {
 		depth = 1 // everything is under way at once
 	}
-	s := math.Sqrt(float64(c.sent*1000) * float64(overlap*link.Alpha) / float64(depth*(link.Beta+m.Gamma)/1000))
+	s := math.Sqrt(float64(c.sent*1000) * link.Alpha / float64(depth*(link.Beta+m.Gamma)/1000))
 	n := int(min(max(s, leastSegment), mostSegment))
 	down := 1 << (bits.Len(uint(n)) - 1)
 	if float64(n)/float64(down) > math.Sqrt2 {

@@ -128,9 +128,9 @@ func TestModelSegment(t *testing.T) {
 			}
 		}
 	}
-	// The optimum of a chain, worked out by hand: √(64 MiB · 0.3·8 µs / (2 · 0.45 ns/B)) = 423 KB.
-	if got := testModel.Segment(Broadcast, Ring, 4, nil, 64<<20); got != 512<<10 {
-		t.Errorf("a chain of 4 passes 64 MiB on in pieces of %d", got)
+	// The optimum of a chain, worked out by hand: √(4 MiB · 8 µs / (2 · 0.45 ns/B)) = 193 KB.
+	if got := testModel.Segment(Broadcast, Ring, 4, nil, 4<<20); got != 256<<10 {
+		t.Errorf("a chain of 4 passes 4 MiB on in pieces of %d", got)
 	}
 	slow := testModel
 	slow.Alpha *= 100

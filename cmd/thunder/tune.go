@@ -62,6 +62,7 @@ right.`,
 	fs.StringSliceVar(&f.fabrics, "fabric", []string{"tcp", "shm"}, "`FABRICS` to measure, with commas")
 	fs.StringVarP(&f.output, "output", "o", defaultProfile, "`FILE` to write")
 	fs.IntVar(&f.work.streams, "num-streams", defaultStreams, "TCP streams to each peer (default: what moves most)")
+	fs.Lookup("num-streams").DefValue = "0"
 	f.join.add(fs)
 	return cmd
 }
