@@ -7,9 +7,11 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	thunder "thundercollective"
+	"thundercollective/rendezvous"
 )
 
 // chaosRole is a rank that works until ranks are lost, says which and when, goes on
@@ -22,7 +24,14 @@ func chaosRole() int {
 	ctx := context.Background()
 	world, err := thunder.Init(ctx, thunder.Options{})
 	if err != nil {
-		fmt.Println("init", time.Now().UnixNano(), err)
+		now := time.Now().UnixNano()
+		if missing, ok := errors.AsType[*rendezvous.MissingError](err); ok {
+			fmt.Println("missing", now, missing.Missing)
+		} else if lost, ok := errors.AsType[*thunder.PeerLostError](err); ok {
+			fmt.Println("lost", now, lost.Rank, lost.Cause)
+		} else {
+			fmt.Println("init", now, err)
+		}
 		return 1
 	}
 	seed, _ := strconv.Atoi(os.Getenv("THUNDER_TEST_SEED"))
@@ -47,6 +56,10 @@ func chaosRole() int {
 	}
 	if err := world.Close(); err != nil {
 		fmt.Println("close", time.Now().UnixNano(), err)
+		code = 1
+	}
+	if n := sharedMemory(); n > 0 {
+		fmt.Printf("leak %d %d shared segments\n", time.Now().UnixNano(), n)
 		code = 1
 	}
 	if n := openFiles(); n > fds {
@@ -100,6 +113,16 @@ func chaosWork(ctx context.Context, c *thunder.Comm, count, round int, end <-cha
 			return nil
 		}
 	}
+}
+
+// sharedMemory counts the segments of other ranks, or to share with them, that this
+// process has mapped; 0 where that is not known.
+func sharedMemory() int {
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return 0
+	}
+	return strings.Count(string(maps), "/memfd:")
 }
 
 // openFiles counts descriptors; 0 where that is not known.

@@ -14,9 +14,16 @@ import (
 	"thundercollective/fabric/rdma/rdmatest"
 )
 
-// overRDMA returns n ranks on emulated devices, in a mesh of cables: device k of a
-// host leads to the host whose number differs in the bits of k+1.
-func overRDMA(t *testing.T, n int, opt rdmatest.Options) []*thunder.Comm {
+// An rdmaJob is ranks on emulated devices, in a mesh of cables: device k of a host
+// leads to the host whose number differs in the bits of k+1.
+type rdmaJob struct {
+	net   *rdmatest.Network
+	boots []fabric.Fabric
+	comms []*thunder.Comm
+}
+
+// overRDMA starts n ranks.
+func overRDMA(t *testing.T, n int, opt rdmatest.Options, o thunder.Options) *rdmaJob {
 	t.Helper()
 	boots, err := mem.New(n)
 	if err != nil {
@@ -38,7 +45,7 @@ func overRDMA(t *testing.T, n int, opt rdmatest.Options) []*thunder.Comm {
 		}
 		fabrics[r] = f
 	}
-	comms, err := thunder.Over(fabrics, thunder.Options{})
+	comms, err := thunder.Over(fabrics, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +57,7 @@ func overRDMA(t *testing.T, n int, opt rdmatest.Options) []*thunder.Comm {
 			t.Errorf("left on the devices: %v", live)
 		}
 	})
-	return comms
+	return &rdmaJob{net, boots, comms}
 }
 
 // TestCollectivesOverRDMA runs everything on both kinds of devices, and on one of
@@ -65,7 +72,7 @@ func TestCollectivesOverRDMA(t *testing.T) {
 		for _, n := range []int{2, 4} {
 			for _, alloc := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s,ranks=%d,alloc=%v", p.name, n, alloc), func(t *testing.T) {
-					comms := overRDMA(t, n, p.opt)
+					comms := overRDMA(t, n, p.opt, thunder.Options{}).comms
 					for _, mode := range bench.Modes() {
 						if mode != bench.Matrix {
 							benchRight(t, comms, bench.Config{Mode: mode, Min: 40, Max: 1 << 20, Factor: 160, Iters: 2, Alloc: alloc})

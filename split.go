@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+
+	"thundercollective/fabric"
 )
 
 // Split makes groups: ranks that give the same color get a Comm of their own,
@@ -55,6 +57,6 @@ func groupID(parent, splits uint32) uint32 {
 	binary.LittleEndian.PutUint32(b[:], parent)
 	binary.LittleEndian.PutUint32(b[4:], splits)
 	h.Write(b[:])
-	const top = 1<<30 - 1 // two channels each, and the upper half of those is the providers'
+	const top = uint32(fabric.UserChannels)/2 - 1 // two channels each
 	return max(h.Sum32()&top, worldID+1)
 }

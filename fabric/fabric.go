@@ -22,6 +22,9 @@ type Tag [TagSize]byte
 // one that is blocked never holds another back.
 type Channel uint32
 
+// UserChannels is the first of the channels that whoever uses a fabric must leave alone.
+const UserChannels Channel = 1 << 30
+
 // ProviderChannels is the first of the channels that a provider may use on another
 // one beneath it, such as RDMA on TCP to exchange addresses.
 const ProviderChannels Channel = 1 << 31

@@ -14,7 +14,7 @@ import (
 // links: the link on channel c is agreed on, and its peer's life watched, on
 // channel setupChannels|c. They are the upper half of the provider channels; the
 // lower half is left to a provider on top of this one.
-const setupChannels = fabric.ProviderChannels | 1<<30
+const setupChannels = fabric.ProviderChannels | fabric.UserChannels
 
 // protocol is changed with anything that both ends have to agree on.
 const protocol = 1

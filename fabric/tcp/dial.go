@@ -59,11 +59,19 @@ func (f *Fabric) dial(ctx context.Context, p *pending) {
 func (f *Fabric) dialStream(ctx context.Context, k linkKey, paths []Path, stream, streams int) (*net.TCPConn, error) {
 	hello := f.hello(handshake.PurposeLink, k.peer, k.ch, stream, streams)
 	wait := retryFirst
+	var broke error // the last connection that ended before the peer's verdict was here
 	for try := 0; ; try++ {
 		path := &paths[(stream+try)%len(paths)]
 		c, err := f.dialOnce(ctx, path, hello)
 		if err == nil {
 			return c, nil
+		}
+		if rejected, ok := errors.AsType[*handshake.RejectedError](err); ok && rejected.Code == handshake.DuplicateRank && broke != nil {
+			// The verdict was yes: to the peer, this link is made, and has broken.
+			return nil, &fabric.LostError{Peer: k.peer, Addr: path.Remote, Err: broke}
+		}
+		if turnedAway(err) {
+			broke = err
 		}
 		err = fmt.Errorf("tcp: connecting to rank %d at %s: %w", k.peer, path, err)
 		if Final(err) {

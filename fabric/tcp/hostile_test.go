@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -264,5 +265,47 @@ func TestConfigErrors(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 			f.Close()
 		}
+	}
+}
+
+// TestVerdictLost has the connection break between the peer's verdict and its arrival:
+// the peer takes the link for made. That is a lost link, not a rank started twice.
+func TestVerdictLost(t *testing.T) {
+	lns, peers := listeners(t, 2)
+	f0 := newFabric(t, lns[0], tcp.Config{Rank: 0, Peers: peers, Streams: 1})
+	// In front of rank 0: passes a whole handshake on, except for the verdict, once.
+	front, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer front.Close()
+	go func() {
+		for first := true; ; first = false {
+			near, err := front.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("tcp", peers[0][0])
+			if err != nil {
+				return
+			}
+			defer far.Close()
+			go io.Copy(far, near)
+			if first {
+				io.CopyN(near, far, 76) // the challenge
+				if _, err := f0.Link(t.Context(), 1, 1); err != nil {
+					t.Error(err)
+				}
+				near.(*net.TCPConn).SetLinger(0)
+				near.Close()
+				continue
+			}
+			go io.Copy(near, far)
+		}
+	}()
+	f1 := newFabric(t, lns[1], tcp.Config{Rank: 1, Peers: [][]string{{front.Addr().String()}, peers[1]}, Streams: 1})
+	_, err = f1.Link(t.Context(), 0, 1)
+	if lost, ok := errors.AsType[*fabric.LostError](err); !ok || lost.Peer != 0 {
+		t.Errorf("got %v, want rank 0 lost", err)
 	}
 }
