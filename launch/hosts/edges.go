@@ -40,8 +40,19 @@ func Edges(specs []rendezvous.EdgeSpec, list []Host, p Placement) (string, error
 }
 
 // endsOf is what one end of a cable stands for: an address, or ranks; nothing if
-// it is on a host without a rank.
-func endsOf(name string, list []Host, p Placement) ([]string, error) {
+// it is on a host without a rank. What is behind a slash stays there.
+func endsOf(end string, list []Host, p Placement) ([]string, error) {
+	name, service, has := strings.Cut(end, "/")
+	ends, err := ranksOf(name, list, p)
+	if has {
+		for i := range ends {
+			ends[i] += "/" + service
+		}
+	}
+	return ends, err
+}
+
+func ranksOf(name string, list []Host, p Placement) ([]string, error) {
 	if r, err := strconv.Atoi(name); err == nil {
 		if r < 0 || r >= p.Size() {
 			return nil, fmt.Errorf("cables: there is no rank %d among %d", r, p.Size())
