@@ -35,7 +35,7 @@ type State struct {
 	Near, Far    string
 	Device       string
 	Up           bool   // it was there, and is not known to be lost
-	Streams      int    // that each link has on it
+	Streams      int    // alive on it, of one link
 	Sent, Recv   uint64 // payload bytes, what was sent again included
 	Failovers    int    // how often it was lost
 	ResentPieces int    // segments that had to be sent again
