@@ -18,6 +18,11 @@
 // The end that dialled goes on dialling, and a stream that is back is used again. A
 // peer is lost when its last stream is gone.
 //
+// Messages of the control channel do not wait for that: what has not been acknowledged
+// within a tenth of a second goes out on another rail as well. Heartbeats would
+// otherwise be late by the time that it takes to give up a rail, which is the time
+// after which ranks are given up.
+//
 // Detection takes Config.Stall, a second unless told otherwise. Whether it was the
 // rail or the peer that fell silent is asked of the system where it knows (Linux):
 // a process that is merely stopped still has a kernel that answers.

@@ -142,6 +142,9 @@ func (l *link) drop(s *stream, err error) {
 	if len(again) > 0 {
 		l.queue.insert(again)
 	}
+	for _, seg := range l.queue.all() {
+		seg.avoid = nil // it may be the last one
+	}
 	for _, other := range l.streams {
 		if other != nil {
 			other.ackDue = true // the last credit may have gone with the stream

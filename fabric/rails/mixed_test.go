@@ -18,7 +18,7 @@ import (
 
 // withStreams starts n ranks with one TCP rail between any two, and a USB4 stream
 // cable beside it.
-func withStreams(t testing.TB, n int, cfg rails.Config) (fs []fabric.Fabric, cables map[[2]int]*streamtest.Cable) {
+func withStreams(t testing.TB, n int, cfg rails.Config, silence time.Duration) (fs []fabric.Fabric, cables map[[2]int]*streamtest.Cable) {
 	machines := make([]*streamtest.Machine, n)
 	for r := range machines {
 		machines[r] = streamtest.NewMachine()
@@ -37,7 +37,7 @@ func withStreams(t testing.TB, n int, cfg rails.Config) (fs []fabric.Fabric, cab
 			}
 			return []rails.Rail{stream.Rail(stream.Config{
 				Service: service(peer), System: machines[rank], Token: []byte("secret"), First: rank > peer,
-				Near: fmt.Sprint(rank), Far: fmt.Sprint(peer),
+				Near: fmt.Sprint(rank), Far: fmt.Sprint(peer), Silence: silence,
 				Hello: handshake.Hello{From: uint32(max(rank, peer)), To: uint32(min(rank, peer)), Size: uint32(n)},
 			})}
 		}
@@ -49,7 +49,7 @@ func withStreams(t testing.TB, n int, cfg rails.Config) (fs []fabric.Fabric, cab
 func TestMixedConformance(t *testing.T) {
 	fabrictest.Run(t, fabrictest.Harness{
 		New: func(t testing.TB, n int) []fabric.Fabric {
-			fs, _ := withStreams(t, n, rails.Config{})
+			fs, _ := withStreams(t, n, rails.Config{}, 0)
 			return fs
 		},
 		Kill:  func(f fabric.Fabric) { f.(*rails.Fabric).Kill() },
@@ -62,7 +62,7 @@ func TestMixedConformance(t *testing.T) {
 // in the end.
 func TestMixedFailover(t *testing.T) {
 	var log lines
-	fs, cables := withStreams(t, 2, rails.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	fs, cables := withStreams(t, 2, rails.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}, 0)
 	cable := cables[[2]int{0, 1}]
 	a, b := join(t, fs, 1)
 	const tcpRail, streamRail = 0, 1
@@ -129,4 +129,36 @@ func TestMixedFailover(t *testing.T) {
 	if log.count("rail lost") == 0 {
 		t.Error("no line about a rail that was lost")
 	}
+}
+
+// TestHedge: a rail hangs, and nobody knows yet. What is sent on the control channel
+// arrives over the other all the same; heartbeats cannot wait.
+func TestHedge(t *testing.T) {
+	const never = time.Hour
+	fs, cables := withStreams(t, 2, rails.Config{Stall: never}, never)
+	a, b := join(t, fs, fabric.Control)
+	// Both rails are there, and what is sent goes to the one that hangs.
+	f := fs[0].(*rails.Fabric)
+	for f.Rails()[1].Streams == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if err := f.Only(1, 1); err != nil {
+		t.Fatal(err)
+	}
+	cables[[2]int{0, 1}].Hang()
+	buf := make([]byte, 100)
+	for i := range 10 {
+		buf[7] = byte(i)
+		if err := a.Send(t.Context(), &fabric.Tag{byte(i)}, buf); err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, 100)
+		if err := b.Recv(t.Context(), &fabric.Tag{byte(i)}, got); err != nil || got[7] != byte(i) {
+			t.Fatalf("message %d: %v, %d", i, err, got[7])
+		}
+	}
+	if s := f.Rails()[1]; s.Failovers != 0 || s.Sent == 0 {
+		t.Errorf("the rail that hangs: %+v", s)
+	}
+	closeAll(t, fs)
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"thundercollective/fabric"
 )
 
 // silence is how long, in units of Config.Stall, all streams of a link may be
@@ -13,7 +15,7 @@ const silence = 10
 
 // monitor looks after streams that do not get on, until the fabric is closed.
 func (f *Fabric) monitor() {
-	tick := time.NewTicker(max(f.cfg.Stall/4, 10*time.Millisecond))
+	tick := time.NewTicker(min(max(f.cfg.Stall/4, 10*time.Millisecond), hedgeTime))
 	defer tick.Stop()
 	for {
 		select {
@@ -56,6 +58,7 @@ var (
 func (l *link) look(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.hedge(now)
 	stall := l.f.cfg.Stall
 	var stalled []*stream
 	others := false // some stream works
@@ -74,6 +77,36 @@ func (l *link) look(now time.Time) {
 			l.drop(s, fmt.Errorf("%w for %v", errStalled, stall))
 		case unanswered(s.conn) > stall, s.quiet(now) > silence*stall:
 			l.drop(s, errSilent)
+		}
+	}
+}
+
+// hedgeTime is how long a message of the control channel may be under way before it
+// is sent on another rail too.
+const hedgeTime = 100 * time.Millisecond
+
+// hedge sends what is late on the control channel a second time, on another rail.
+// Heartbeats go there, and what follows one has to wait for it: if they waited for a
+// rail to be given up, ranks would take each other for dead at about the same time.
+func (l *link) hedge(now time.Time) {
+	if l.ch != fabric.Control || l.live < 2 {
+		return
+	}
+	for _, s := range l.streams {
+		if s == nil {
+			continue
+		}
+		for _, seg := range s.underway.all() {
+			if seg.hedged || now.Sub(seg.sentAt) < hedgeTime {
+				continue
+			}
+			twin := l.stock.get(seg.n)
+			twin.seq, twin.off, twin.total, twin.tag = seg.seq, seg.off, seg.total, seg.tag
+			copy(twin.buf, seg.buf[:seg.n])
+			twin.avoid, twin.hedged, seg.hedged = s, true, true
+			l.kept++
+			l.queue.insert([]*segment{twin})
+			l.signalAll()
 		}
 	}
 }

@@ -31,6 +31,11 @@ func (f *Fabric) Only(peer, rail int) error {
 func (l *link) wakeAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.signalAll()
+}
+
+// signalAll is wakeAll for a caller that holds the lock.
+func (l *link) signalAll() {
 	for _, s := range l.streams {
 		if s != nil {
 			s.wake.Signal()

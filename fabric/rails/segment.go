@@ -20,7 +20,9 @@ type segment struct {
 	writers   int
 	acked     bool
 	sentAt    time.Time
-	delivered uint64 // by the stream, when it was sent
+	delivered uint64  // by the rail, when it was sent
+	avoid     *stream // that has it under way already; see hedge
+	hedged    bool    // there is, or was, a second copy
 }
 
 // smallSize is the size of the buffers for what is not a full segment.
@@ -48,7 +50,7 @@ func (s *stock) get(n int) *segment {
 	k := len(*list) - 1
 	seg := (*list)[k]
 	*list = (*list)[:k]
-	seg.n, seg.acked, seg.writers = n, false, 0
+	seg.n, seg.acked, seg.writers, seg.avoid, seg.hedged = n, false, 0, nil, false
 	return seg
 }
 
@@ -68,6 +70,8 @@ type fifo struct {
 }
 
 func (q *fifo) len() int { return len(q.segs) - q.head }
+
+func (q *fifo) all() []*segment { return q.segs[q.head:] }
 
 func (q *fifo) front() *segment { return q.segs[q.head] }
 

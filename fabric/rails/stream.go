@@ -42,7 +42,15 @@ type stream struct {
 
 // takes says whether the stream is free to carry another segment.
 func (s *stream) takes() bool {
-	return s.l.queue.len() > 0 && s.chosen() && s.l.takes(s.lane, s.l.queue.front().n)
+	if s.l.queue.len() == 0 {
+		return false
+	}
+	switch seg := s.l.queue.front(); seg.avoid {
+	case nil:
+		return s.chosen() && s.l.takes(s.lane, seg.n)
+	default:
+		return seg.avoid != s
+	}
 }
 
 // write is the stream's writing goroutine.

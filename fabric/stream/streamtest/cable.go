@@ -21,6 +21,7 @@ type Cable struct {
 	streams map[string]*fakeStream
 	open    map[*device]bool
 	cut     bool
+	hung    bool
 	corrupt int // flips a bit of every so many-th frame; 0 for none
 	frames  int
 	spare   []*frame
@@ -89,6 +90,13 @@ func (c *Cable) Plug() {
 	c.cut = false
 }
 
+// Hang has what is sent from now on vanish, without a word.
+func (c *Cable) Hang() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hung = true
+}
+
 // Corrupt flips a bit of every n-th frame from now on; 0 for none.
 func (c *Cable) Corrupt(n int) {
 	c.mu.Lock()
@@ -146,7 +154,7 @@ func (d *device) Write(p []byte) (int, error) {
 		if d.c.corrupt > 0 && d.c.frames%d.c.corrupt == 0 {
 			f.buf[f.n/2] ^= 0x10 // delivered like any other
 		}
-		if peer == nil {
+		if peer == nil || d.c.hung {
 			d.c.spare = append(d.c.spare, f)
 		} else {
 			peer.queue = append(peer.queue, f)
