@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"thundercollective/cabling"
@@ -133,6 +134,26 @@ func unpaired(roster *rendezvous.Roster, own []tcp.Rail, peer int) error {
 		me, roster.Peers[me].Host, strings.Join(here, ", "), peer, roster.Peers[peer].Host, strings.Join(roster.Peers[peer].Addrs, ", "))
 }
 
+// withInterfaces adds to an error about an address that is on no interface, or does
+// not say on which, those that this machine has.
+func withInterfaces(err error) error {
+	var addr *rendezvous.AddrError
+	if !errors.Is(err, syscall.EADDRNOTAVAIL) && !(errors.As(err, &addr) && strings.Contains(addr.Addr, "fe80:")) {
+		return err
+	}
+	ifs, listErr := tcp.Interfaces()
+	if listErr != nil {
+		return err
+	}
+	var list []string
+	for _, i := range ifs {
+		for _, p := range i.Prefixes {
+			list = append(list, fmt.Sprintf("%s on %s", p, i.Name))
+		}
+	}
+	return fmt.Errorf("%w; this machine, %s, has %s", err, hostname(), strings.Join(list, ", "))
+}
+
 // open makes the fabric over TCP.
 func (w *wiring) open(ln *tcp.Listener, tc tcp.Config, hosts []string) (fabric.Fabric, error) {
 	tc.Paths = w.paths
@@ -204,6 +225,22 @@ func (j *job) relayGone(peer int) int {
 		}
 	}
 	return -1
+}
+
+// relayLost ends the group because the rank is gone that passed on what went to a peer,
+// of which nothing is known. Where the group has that rank, it is being judged.
+func (c *Comm) relayLost(relay, peer int, lost *fabric.LostError) {
+	j := c.job
+	why := j.gone(relay)
+	if why != errGoodbye && slices.Contains(c.ranks, relay) {
+		c.await(j.ctx, j.alive.cfg.Timeout, nil)
+	}
+	if c.Err() == nil {
+		c.failAll(&PeerLostError{
+			Rank: relay, Host: j.host(relay), Link: j.linkName(relay), Left: why == errGoodbye, Err: lost,
+			Cause: fmt.Sprintf("%v; what goes to rank %d on %s has to pass through it", why, peer, j.host(peer)),
+		})
+	}
 }
 
 // A Rail describes one of several ways to a peer, and what went over it.

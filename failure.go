@@ -87,6 +87,10 @@ func (c *Comm) verdict(lost *fabric.LostError) {
 		c.failAll(&PeerLostError{Rank: rank, Host: j.host(rank), Link: j.linkName(rank), Cause: errGoodbye.Error(), Left: true, Err: lost})
 		return
 	}
+	if r := j.relayGone(rank); r >= 0 {
+		c.relayLost(r, rank, lost)
+		return
+	}
 	p.mu.Lock()
 	if p.seen == nil {
 		p.seen = lost

@@ -55,7 +55,7 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 		if ln != nil {
 			ln.Close()
 		}
-		return nil, fmt.Errorf("thunder: %w", err)
+		return nil, fmt.Errorf("thunder: %w", withInterfaces(err))
 	}
 	j := &job{
 		rank: roster.Rank, generation: roster.Generation, timeout: o.Timeout, algo: o.Algo,

@@ -1,6 +1,7 @@
 package lab_test
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -80,18 +81,52 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// TestUnpaired: hosts whose addresses share no subnet, and no cable is declared.
+// TestBadInput: what is wrong with addresses and cables is said with the hosts and the
+// interfaces that it is about.
 //
 //	[0]──c0──[1]──c1──[2]
-func TestUnpaired(t *testing.T) {
+func TestBadInput(t *testing.T) {
 	l := lab.New(t, 3, lab.Cable{A: 0, B: 1}, lab.Cable{A: 1, B: 2})
-	self, _ := os.Executable()
-	cmd := l.Command(0, self)
-	cmd.Env = append(os.Environ(), rankVar+`={"Addrs":["10.90.0.1:7400","10.90.0.2:7400,10.90.1.1:7400","10.90.1.2:7400,10.90.1.3:7400"]}`)
-	out, err := cmd.CombinedOutput()
-	for _, want := range []string{"rank 0 on 10.90.0.1", "10.90.0.1/24 on c0", "rank 2 on 10.90.1.2", "do not pair"} {
-		if err == nil || !strings.Contains(string(out), want) {
-			t.Errorf("got %v, %s, want %q", err, out, want)
-		}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name  string
+		addrs []string
+		edges string
+		want  []string
+	}{
+		{"rails that do not pair", []string{"10.90.0.1:7400", "10.90.0.2:7400,10.90.1.1:7400", "10.90.1.2:7400,10.90.1.3:7400"}, "",
+			[]string{"rank 0 on 10.90.0.1", "10.90.0.1/24 on c0", "rank 2 on 10.90.1.2", "10.90.1.3:7400", "do not pair"}},
+		{"an address on no interface", []string{"10.90.0.1:7400,10.99.9.9:7400", "10.90.0.2:7400,10.99.9.8:7400"}, "",
+			[]string{"rank 0", "10.99.9.9:7400", "no interface", host, "10.90.0.1/24 on c0"}},
+		{"a zone is missing", []string{"10.90.0.1:7400,[fe80::1]:7400", "10.90.0.2:7400,[fe80::2%c0]:7400"}, "",
+			[]string{"rank 0", "[fe80::1]:7400", "needs its interface", host, "10.90.0.1/24 on c0"}},
+		{"another rank's zone is missing", []string{"10.90.0.1:7400,[fe80::1%c0]:7400", "10.90.0.2:7400,[fe80::2]:7400"}, "",
+			[]string{"rank 1", "[fe80::2]:7400", "needs its interface"}},
+		{"a rank is out of reach", []string{"10.90.0.1:7400", "10.90.0.2:7400", "10.90.1.2:7400"}, "0-1",
+			[]string{"from rank 0 on 10.90.0.1", "to rank 2 on 10.90.1.2", "edges"}},
+		{"a cable to nobody", []string{"10.90.0.1:7400", "10.90.0.2:7400", "10.90.1.2:7400"}, "0-1,1-2,2-5",
+			[]string{"no rank 5 among 3"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text, err := json.Marshal(task{Addrs: tt.addrs, Edges: tt.edges})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := l.Command(0, self)
+			cmd.Env = append(os.Environ(), rankVar+"="+string(text))
+			out, err := cmd.CombinedOutput()
+			for _, want := range tt.want {
+				if err == nil || !strings.Contains(string(out), want) {
+					t.Errorf("got %v, %s, want %q", err, out, want)
+				}
+			}
+		})
 	}
 }

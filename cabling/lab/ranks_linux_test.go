@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -43,6 +44,8 @@ type task struct {
 	Streams int
 	Algo    string // "" for auto
 	Rails   int    // 1: the first cable alone
+	Relay   int    // the rank that says on stderr what it had in memory for others; 0 for none
+	Die     bool   // as soon as it had something
 }
 
 // A report is what rank 0 measured.
@@ -77,7 +80,7 @@ func rank(text string) error {
 		return err
 	}
 	defer c.Close()
-	r := report{}
+	r, held := report{}, memory{}
 	buf := make([]float32, t.Elems)
 	last := len(t.Addrs) - 1
 	for i := range t.Iters + 1 {
@@ -88,6 +91,10 @@ func rank(text string) error {
 			return err
 		}
 		begin := time.Now()
+		stop := func() {}
+		if t.Relay == t.Rank && t.Relay > 0 {
+			stop = held.watch(t.Die)
+		}
 		sum := 0
 		for r := range t.Addrs {
 			sum += r + 1
@@ -126,6 +133,13 @@ func rank(text string) error {
 			sum = t.Rank + 1
 		}
 		took := time.Since(begin).Seconds()
+		if t.Relay > 0 && err == nil { // until the message has passed
+			err = thunder.Barrier(ctx, c)
+		}
+		stop()
+		if lost, ok := errors.AsType[*thunder.PeerLostError](err); ok {
+			fmt.Fprintf(os.Stderr, "lost rank %d on %s\n", lost.Rank, lost.Host)
+		}
 		if err != nil {
 			return fmt.Errorf("rank %d, iteration %d: %w", t.Rank, i, err)
 		}
@@ -148,11 +162,33 @@ func rank(text string) error {
 		return fmt.Errorf("rank %d: %d wrong elements", t.Rank, r.Wrong)
 	}
 	r.Rails = c.Rails()
+	if t.Rank == t.Relay && t.Relay > 0 {
+		out, _ := json.Marshal(held)
+		fmt.Fprintf(os.Stderr, "held %s\n", out)
+	}
 	if t.Rank == 0 {
 		out, _ := json.Marshal(r)
 		fmt.Printf("report %s\n", out)
 	}
 	return thunder.Barrier(ctx, c)
+}
+
+// command is one rank of a task, which writes its log to log.
+func command(t *testing.T, l *lab.Lab, k task, rank int, log *bytes.Buffer) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Rank = rank
+	text, err := json.Marshal(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := l.Command(rank, self)
+	cmd.Env = append(os.Environ(), rankVar+"="+string(text))
+	cmd.Stderr = log
+	return cmd
 }
 
 // play runs a task on all hosts of a lab and returns what rank 0 measured. at is
@@ -163,28 +199,16 @@ func play(t *testing.T, l *lab.Lab, k task, at func(i int)) (report, string) {
 	if k.Rails == 1 { // the first cable alone
 		k.Addrs = []string{l.Addr(0, 0) + ":7400", l.Addr(0, 1) + ":7400"}
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var logs = make([]bytes.Buffer, len(k.Addrs))
+	logs := make([]bytes.Buffer, len(k.Addrs))
 	var others []*exec.Cmd
-	start := func(r int) *exec.Cmd {
-		k.Rank = r
-		text, _ := json.Marshal(k)
-		cmd := l.Command(r, self)
-		cmd.Env = append(os.Environ(), rankVar+"="+string(text))
-		cmd.Stderr = &logs[r]
-		return cmd
-	}
 	for r := 1; r < len(k.Addrs); r++ {
-		cmd := start(r)
+		cmd := command(t, l, k, r, &logs[r])
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 		others = append(others, cmd)
 	}
-	first := start(0)
+	first := command(t, l, k, 0, &logs[0])
 	in, _ := first.StdinPipe()
 	out, _ := first.StdoutPipe()
 	if err := first.Start(); err != nil {
