@@ -194,6 +194,9 @@ func (j *job) linkName(rank int) string {
 		return ""
 	}
 	s := j.fab.Name()
+	if way := j.wiring.way(rank); way != "" {
+		return s + " " + way
+	}
 	if rank < len(j.addrs) && len(j.addrs[rank]) > 0 {
 		s += " " + j.addrs[rank][0]
 	}

@@ -202,6 +202,24 @@ func (j *job) cables(ranks []int) *collective.Cables {
 	return c
 }
 
+// way says how a rank is reached: at which of its addresses, from which interface,
+// through whom. It is "" where there was nothing to choose.
+func (w *wiring) way(rank int) string {
+	if w == nil || rank >= len(w.paths) {
+		return ""
+	}
+	var list []string
+	for i := range w.paths[rank] {
+		list = append(list, w.paths[rank][i].String())
+	}
+	if w.streams != nil {
+		for _, s := range w.streams[rank] {
+			list = append(list, "usb4 "+s.Service)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
 // relayTime is how long the end of a relayed connection waits to be explained by
 // the end of a relay.
 const relayTime = 300 * time.Millisecond

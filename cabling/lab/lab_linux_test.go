@@ -3,6 +3,7 @@ package lab_test
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,42 @@ func TestChain(t *testing.T) {
 	l := lab.New(t, 4, lab.Cable{A: 0, B: 1}, lab.Cable{A: 1, B: 2}, lab.Cable{A: 2, B: 3})
 	for _, do := range []string{"oneway", "alltoall", "allreduce"} {
 		play(t, l, task{Do: do, Edges: l.Edges(), Elems: 1 << 20, Iters: 2}, nil)
+	}
+}
+
+// TestRelayBehindRails: there are two cables to the relay, and one beyond.
+//
+//	[0]═══c0═══[1]──c2──[2]
+//	 ╚════c1════╝
+func TestRelayBehindRails(t *testing.T) {
+	l := lab.New(t, 3, lab.Cable{A: 0, B: 1}, lab.Cable{A: 0, B: 1}, lab.Cable{A: 1, B: 2})
+	for _, do := range []string{"oneway", "pingpong", "alltoall", "allreduce"} {
+		play(t, l, task{Do: do, Edges: l.Edges(), Elems: 3 << 18, Iters: 2}, nil)
+	}
+}
+
+// TestMesh: every two machines have a cable of their own, one pair has two. Nobody says
+// which addresses belong together; each finds those in its own subnets.
+//
+//	[0]═══c0═══[1]
+//	 ║╚═══c1════╝│
+//	 c3         c2
+//	 ╚═══[2]─────┘
+func TestMesh(t *testing.T) {
+	l := lab.New(t, 3, lab.Cable{A: 0, B: 1}, lab.Cable{A: 0, B: 1}, lab.Cable{A: 1, B: 2}, lab.Cable{A: 0, B: 2})
+	for _, do := range []string{"allreduce", "alltoall", "pingpong"} {
+		r, _ := play(t, l, task{Do: do, Elems: 3 << 18, Iters: 2}, nil)
+		var devices []string
+		for _, rail := range r.Rails {
+			if rail.Peer != 1 {
+				t.Errorf("%s: rails to rank %d: %+v", do, rail.Peer, r.Rails)
+			}
+			devices = append(devices, rail.Device)
+		}
+		slices.Sort(devices)
+		if !slices.Equal(devices, []string{"c0", "c1"}) {
+			t.Errorf("%s: the rails to rank 1 are %v", do, devices)
+		}
 	}
 }
 

@@ -138,7 +138,7 @@ func rank(text string) error {
 		}
 		stop()
 		if lost, ok := errors.AsType[*thunder.PeerLostError](err); ok {
-			fmt.Fprintf(os.Stderr, "lost rank %d on %s\n", lost.Rank, lost.Host)
+			fmt.Fprintf(os.Stderr, "lost rank %d on %s, %s\n", lost.Rank, lost.Host, lost.Link)
 		}
 		if err != nil {
 			return fmt.Errorf("rank %d, iteration %d: %w", t.Rank, i, err)

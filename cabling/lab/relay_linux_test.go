@@ -143,7 +143,9 @@ func TestRelayDies(t *testing.T) {
 	host := strings.Split(strings.Split(k.Addrs[1], ",")[0], ":")[0]
 	for r, cmd := range cmds {
 		err := cmd.Wait()
-		if want := fmt.Sprintf("lost rank 1 on %s\n", host); r != 1 && (err == nil || !strings.Contains(logs[r].String(), want)) {
+		cable := r / 2
+		want := fmt.Sprintf("lost rank 1 on %s, tcp %s:7400 from %s on %s\n", host, l.Addr(cable, 1), l.Addr(cable, r), l.Device(cable))
+		if r != 1 && (err == nil || !strings.Contains(logs[r].String(), want)) {
 			t.Errorf("rank %d: %v, want %q in %s", r, err, want, &logs[r])
 		}
 	}
