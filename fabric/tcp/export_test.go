@@ -1,5 +1,7 @@
 package tcp
 
+import "golang.org/x/sys/unix"
+
 // Kill ends the fabric as the death of its process would: every connection is
 // reset.
 func (f *Fabric) Kill() {
@@ -7,7 +9,9 @@ func (f *Fabric) Kill() {
 	for _, p := range f.links {
 		if l := p.get(); l != nil {
 			for _, s := range l.streams {
-				s.conn.SetLinger(0)
+				s.sock.control(func(fd uintptr) {
+					unix.SetsockoptLinger(int(fd), unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+				})
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"thundercollective/fabric"
 )
@@ -51,29 +50,31 @@ type side struct {
 func (f *Fabric) builder(k linkKey) func([]*net.TCPConn) *link {
 	return func(conns []*net.TCPConn) *link {
 		l := &link{peer: k.peer, addr: conns[0].RemoteAddr().String(), quit: make(chan struct{}), sums: f.cfg.Checksum}
-		spin := f.cfg.Spin
+		spin, open := f.cfg.Spin, newSocket
 		if quiet(k.ch) {
-			spin = 0
+			spin, open = 0, newPlainSocket
 		}
 		for _, c := range conns {
-			s, err := newStream(c, spin)
+			sock, err := open(c)
 			if err != nil {
+				c.Close()
 				l.send.broken, l.recv.broken = l.lost(err), l.lost(err)
 				continue
 			}
+			s := newStream(sock, spin)
 			s.sums = l.sums
 			l.streams = append(l.streams, s)
 		}
 		l.send.watch.interrupt = func(stop bool) {
 			for _, s := range l.streams {
 				s.out.stopped.Store(stop)
-				s.conn.SetWriteDeadline(deadline(stop))
+				s.sock.interruptWrite(stop)
 			}
 		}
 		l.recv.watch.interrupt = func(stop bool) {
 			for _, s := range l.streams {
 				s.in.stopped.Store(stop)
-				s.conn.SetReadDeadline(deadline(stop))
+				s.sock.interruptRead(stop)
 			}
 		}
 		return l
@@ -82,14 +83,6 @@ func (f *Fabric) builder(k linkKey) func([]*net.TCPConn) *link {
 
 // quiet says of a channel that it carries little, and nothing that is urgent.
 func quiet(ch fabric.Channel) bool { return ch == fabric.Control || ch >= fabric.ProviderChannels }
-
-// deadline is one that has passed, or none.
-func deadline(passed bool) time.Time {
-	if passed {
-		return time.Unix(1, 0)
-	}
-	return time.Time{}
-}
 
 func (l *link) lost(err error) error {
 	return &fabric.LostError{Peer: l.peer, Addr: l.addr, Err: err}
@@ -251,7 +244,7 @@ func (l *link) Close() error {
 		l.recv.watch.stop()
 		for _, s := range l.streams {
 			s.in.stopped.Store(true)
-			s.conn.Close()
+			s.sock.Close()
 		}
 		close(l.quit)
 		l.workers.Wait()

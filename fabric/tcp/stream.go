@@ -2,7 +2,6 @@ package tcp
 
 import (
 	"io"
-	"net"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -13,8 +12,7 @@ import (
 // A stream is one connection of a link. Reading and writing are independent; each
 // has one user at a time.
 type stream struct {
-	conn *net.TCPConn
-	raw  syscall.RawConn
+	sock socket
 	in   half
 	out  half
 	spin spin.Spinner // for short messages
@@ -45,14 +43,10 @@ type half struct {
 	try     func(fd uintptr) bool
 }
 
-func newStream(c *net.TCPConn, budget time.Duration) (*stream, error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	s := &stream{conn: c, raw: raw, spin: spin.Spinner{Budget: budget}}
+func newStream(sock socket, budget time.Duration) *stream {
+	s := &stream{sock: sock, spin: spin.Spinner{Budget: budget}}
 	s.in.try, s.out.try = s.tryRead, s.tryWrite
-	return s, nil
+	return s
 }
 
 // spinLength is the longest message that is worth polling for. While longer ones
@@ -69,7 +63,7 @@ func (s *stream) read(a, b []byte, poll bool) (int, error) {
 		return 0, nil
 	}
 	h.poll = poll && s.spin.Try()
-	err := s.raw.Read(h.try)
+	err := s.sock.read(h.try)
 	if err == nil {
 		err = h.err
 	}
@@ -122,7 +116,7 @@ func (s *stream) tryRead(fd uintptr) bool {
 func (s *stream) write(a, b []byte, block bool) (int, error) {
 	h := &s.out
 	h.total, h.block = h.vec.set(a, b), block
-	err := s.raw.Write(h.try)
+	err := s.sock.write(h.try)
 	if err == nil {
 		err = h.err
 	}

@@ -1,0 +1,130 @@
+package tcp
+
+import (
+	"errors"
+	"net"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// newSocket makes the socket of a data stream out of a connection, which it takes
+// over, or leaves alone if it fails.
+func newSocket(c *net.TCPConn) (socket, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	fd := -1
+	if e := raw.Control(func(old uintptr) { fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) }); e != nil || err != nil {
+		return nil, errors.Join(e, err)
+	}
+	s := &gatedSocket{fd: fd}
+	if err := errors.Join(s.in.open(fd, unix.EPOLLIN|unix.EPOLLRDHUP), s.out.open(fd, unix.EPOLLOUT)); err != nil {
+		s.Close()
+		return nil, err
+	}
+	c.Close() // the descriptor lives on in ours, unknown to the runtime's poller
+	return s, nil
+}
+
+// A gatedSocket is one that the runtime's poller sees only while somebody waits.
+// Sockets that it sees all the time wake its thread with every message, also when
+// the reader is polling and has it already; that costs more than the message.
+type gatedSocket struct {
+	fd      int
+	in, out gate
+}
+
+// A gate is what one direction waits at: an epoll instance with the socket in it,
+// armed for one event when somebody is about to wait, which the runtime's poller
+// watches in its turn.
+type gate struct {
+	file   *os.File // the epoll instance
+	raw    syscall.RawConn
+	epoll  int
+	fd     int // the socket
+	events uint32
+	added  bool // the socket is in the epoll instance
+	armed  bool // an event of it may be pending
+
+	try  func(fd uintptr) bool // of the call under way
+	err  error                 // of arming
+	step func(uintptr) bool    // the method, bound once
+}
+
+func (g *gate) open(fd int, events uint32) error {
+	ep, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return os.NewSyscallError("epoll_create1", err)
+	}
+	if err := unix.SetNonblock(ep, true); err != nil { // what makes os hand it to the poller
+		unix.Close(ep)
+		return os.NewSyscallError("fcntl", err)
+	}
+	g.file = os.NewFile(uintptr(ep), "epoll")
+	g.epoll, g.fd, g.events = ep, fd, events|unix.EPOLLONESHOT
+	g.step = g.attempt
+	g.raw, err = g.file.SyscallConn()
+	return err
+}
+
+// pass runs a call through the gate.
+func (g *gate) pass(try func(fd uintptr) bool) error {
+	g.try = try
+	err := g.raw.Read(g.step)
+	if err == nil {
+		err, g.err = g.err, nil
+	}
+	return err
+}
+
+// attempt is called by the runtime: at once, and whenever the gate opened.
+func (g *gate) attempt(uintptr) bool {
+	if g.armed {
+		var e [1]unix.EpollEvent
+		// Takes the event, if it has come; one that comes later opens the gate for
+		// nothing, once.
+		if n, _ := unix.EpollWait(g.epoll, e[:], 0); n > 0 {
+			g.armed = false
+		}
+	}
+	if g.try(uintptr(g.fd)) {
+		return true
+	}
+	op := unix.EPOLL_CTL_MOD
+	if !g.added {
+		op = unix.EPOLL_CTL_ADD
+	}
+	// An event that is there already opens the gate at once.
+	if err := unix.EpollCtl(g.epoll, op, g.fd, &unix.EpollEvent{Events: g.events}); err != nil {
+		g.err = os.NewSyscallError("epoll_ctl", err)
+		return true
+	}
+	g.added, g.armed = true, true
+	return false
+}
+
+// close ends waiting and waits for the call under way to leave.
+func (g *gate) close() {
+	if g.file != nil {
+		g.file.Close()
+	}
+}
+
+func (s *gatedSocket) read(try func(fd uintptr) bool) error  { return s.in.pass(try) }
+func (s *gatedSocket) write(try func(fd uintptr) bool) error { return s.out.pass(try) }
+func (s *gatedSocket) interruptRead(stop bool)               { s.in.file.SetReadDeadline(deadline(stop)) }
+func (s *gatedSocket) interruptWrite(stop bool)              { s.out.file.SetReadDeadline(deadline(stop)) }
+
+func (s *gatedSocket) control(f func(fd uintptr)) error {
+	return s.in.raw.Control(func(uintptr) { f(uintptr(s.fd)) })
+}
+
+// Close implements socket. The descriptor goes last, when no call can use it.
+func (s *gatedSocket) Close() error {
+	s.in.close()
+	s.out.close()
+	return os.NewSyscallError("close", unix.Close(s.fd))
+}
