@@ -23,7 +23,7 @@ func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rend
 	}
 	tc := tcp.Config{
 		Rank: roster.Rank, Generation: roster.Generation, Token: cfg.Token,
-		Streams: o.Streams, Checksum: o.Checksum, Spin: spinFor(roster), Logger: o.Logger,
+		Checksum: o.Checksum, Streams: o.Streams, Spin: spinTime, Crowded: crowded(roster), Logger: o.Logger,
 	}
 	var hosts []string
 	for _, p := range roster.Peers {
@@ -47,7 +47,7 @@ func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rend
 		return boot, nil
 	}
 	s, err := shm.New(shm.Config{
-		Bootstrap: boot, Spin: tc.Spin, Logger: o.Logger, Require: o.Fabric == "shm",
+		Bootstrap: boot, Spin: tc.Spin, Crowded: tc.Crowded, Logger: o.Logger, Require: o.Fabric == "shm",
 		Near: func(peer int) bool { return roster.Peers[peer].Host == roster.Peers[roster.Rank].Host },
 	})
 	if err != nil {
@@ -67,14 +67,8 @@ func neighbours(roster *rendezvous.Roster) int {
 	return here
 }
 
-// spinFor says how long receivers poll before they park: not at all when the ranks
-// of this machine would take each other's cores for it.
-func spinFor(roster *rendezvous.Roster) time.Duration {
-	if crowded(roster) {
-		return 0
-	}
-	return 50 * time.Microsecond
-}
+// spinTime is how long receivers poll before they park.
+const spinTime = 50 * time.Microsecond
 
 // crowded says whether more ranks than processors share this machine. A launcher
 // that gave each rank processors of its own says so: then we see only those.

@@ -20,8 +20,12 @@ func openRDMA(boot fabric.Fabric, roster *rendezvous.Roster, cfg rendezvous.Conf
 	if err != nil {
 		return nil, err
 	}
+	spin := spinTime
+	if crowded(roster) {
+		spin = 0
+	}
 	f, err := rdma.New(context.Background(), boot, rdma.Config{
-		Devices: row, GIDIndex: o.GIDIndex, Fallback: o.Fabric != "rdma", Spin: spinFor(roster), Logger: o.Logger,
+		Devices: row, GIDIndex: o.GIDIndex, Fallback: o.Fabric != "rdma", Spin: spin, Logger: o.Logger,
 	})
 	if err != nil {
 		return nil, err // not f: a nil *rdma.Fabric would not be a nil fabric.Fabric

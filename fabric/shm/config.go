@@ -20,9 +20,11 @@ type Config struct {
 	Near func(peer int) bool
 	// Require makes it an error for a pair not to share memory.
 	Require bool
-	// Spin is how long a waiting rank polls before it sleeps. It must be 0 when
-	// more ranks than cores share the machine.
+	// Spin is how long a waiting rank polls before it sleeps.
 	Spin time.Duration
+	// Crowded says that more ranks than cores share the machine: between polls,
+	// the core is offered to the others.
+	Crowded bool
 	// Logger is told which pairs share memory, and why others do not.
 	Logger *slog.Logger
 }

@@ -88,6 +88,8 @@ const (
 	// between them: about a microsecond, the time that a peer on another core needs
 	// to answer. When it takes longer, the peer may be waiting for this very core.
 	eagerLooks = 16
+	// pollsWhenShared is pollsPerLook for a rank whose peers wait for its core.
+	pollsWhenShared = 4
 )
 
 // wait returns nil when c is met, and why it never will be otherwise. It polls for
@@ -96,16 +98,20 @@ func (h *hub) wait(ctx context.Context, l *link, c condition, s *spin.Spinner) e
 	if !s.Try() {
 		return h.sleep(ctx, l, c)
 	}
+	polls, eager := pollsPerLook, eagerLooks
+	if s.Shared {
+		polls, eager = pollsWhenShared, 0
+	}
 	var until time.Duration
 	for looks := 0; ; looks++ {
-		for range pollsPerLook {
+		for range polls {
 			if c.met() {
 				s.Won()
 				return nil
 			}
 		}
 		moved := h.push()
-		if looks < eagerLooks {
+		if looks < eager {
 			continue
 		}
 		if err := l.hopeless(ctx, c); err != nil {
@@ -113,7 +119,7 @@ func (h *hub) wait(ctx context.Context, l *link, c condition, s *spin.Spinner) e
 		}
 		yield()
 		now := time.Since(h.start)
-		if looks == eagerLooks || moved {
+		if looks == eager || moved {
 			until = now + s.Budget
 		} else if now > until {
 			break

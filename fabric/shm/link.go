@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"thundercollective/fabric"
 	"thundercollective/fabric/internal/spin"
@@ -51,9 +50,9 @@ type side struct {
 
 // newLink makes the end of a link whose segment both ranks have mapped. lower says
 // that this rank is the lower one, which sends in the first wire.
-func newLink(peer int, h *hub, b *bell, seg *segment, boot fabric.Link, lower bool, budget time.Duration) *link {
+func newLink(peer int, h *hub, b *bell, seg *segment, boot fabric.Link, lower bool, s spin.Spinner) *link {
 	l := &link{peer: peer, hub: h, bell: b, seg: seg, boot: boot}
-	l.out.spin.Budget, l.in.spin.Budget = budget, budget
+	l.out.spin, l.in.spin = s, s
 	mine, theirs := 1, 0
 	if lower {
 		mine, theirs = 0, 1

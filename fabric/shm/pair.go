@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"thundercollective/fabric"
+	"thundercollective/fabric/internal/spin"
 )
 
 // pairChannel is where two ranks find out whether they share memory. The channel of
@@ -137,7 +138,7 @@ func (f *Fabric) connect(p *pair, peer int, ch fabric.Channel) (*link, error) {
 		boot.Close()
 		return nil, fmt.Errorf("shm: opening a link to rank %d: %w", peer, err)
 	}
-	return newLink(peer, f.hub(ch), bellOf(p.home, ch), seg, boot, lower, f.cfg.Spin), nil
+	return newLink(peer, f.hub(ch), bellOf(p.home, ch), seg, boot, lower, spin.Spinner{Budget: f.cfg.Spin, Shared: f.cfg.Crowded}), nil
 }
 
 // give makes the segment of a link and waits until the peer has it.

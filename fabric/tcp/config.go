@@ -34,9 +34,11 @@ type Config struct {
 	Token []byte
 	// Streams is the number of connections to each peer; DefaultStreams if 0.
 	Streams int
-	// Spin is how long a receiver polls before it parks. It must be 0 when
-	// more ranks than cores share the machine.
+	// Spin is how long a receiver polls before it parks.
 	Spin time.Duration
+	// Crowded says that more ranks than cores share the machine: between polls,
+	// the core is offered to the others.
+	Crowded bool
 	// Checksum has every payload carry a CRC, at both ends or not at all.
 	Checksum bool
 	// HandshakeTimeout bounds how long a connection may take to prove itself;

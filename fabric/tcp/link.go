@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"thundercollective/fabric"
+	"thundercollective/fabric/internal/spin"
 )
 
 const (
@@ -50,9 +51,9 @@ type side struct {
 func (f *Fabric) builder(k linkKey) func([]*net.TCPConn) *link {
 	return func(conns []*net.TCPConn) *link {
 		l := &link{peer: k.peer, addr: conns[0].RemoteAddr().String(), quit: make(chan struct{}), sums: f.cfg.Checksum}
-		spin, open := f.cfg.Spin, newSocket
+		wait, open := spin.Spinner{Budget: f.cfg.Spin, Shared: f.cfg.Crowded}, newSocket
 		if quiet(k.ch) {
-			spin, open = 0, newPlainSocket
+			wait, open = spin.Spinner{}, newPlainSocket
 		}
 		for _, c := range conns {
 			sock, err := open(c)
@@ -61,7 +62,7 @@ func (f *Fabric) builder(k linkKey) func([]*net.TCPConn) *link {
 				l.send.broken, l.recv.broken = l.lost(err), l.lost(err)
 				continue
 			}
-			s := newStream(sock, spin)
+			s := newStream(sock, wait)
 			s.sums = l.sums
 			l.streams = append(l.streams, s)
 		}

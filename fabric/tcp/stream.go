@@ -43,8 +43,8 @@ type half struct {
 	try     func(fd uintptr) bool
 }
 
-func newStream(sock socket, budget time.Duration) *stream {
-	s := &stream{sock: sock, spin: spin.Spinner{Budget: budget}}
+func newStream(sock socket, s0 spin.Spinner) *stream {
+	s := &stream{sock: sock, spin: s0}
 	s.in.try, s.out.try = s.tryRead, s.tryWrite
 	return s
 }
@@ -105,7 +105,7 @@ func (s *stream) tryRead(fd uintptr) bool {
 			s.spin.Lost()
 			h.poll = false // woken, it is there
 			return false
-		case spent > eagerSpin:
+		case s.spin.Shared || spent > eagerSpin:
 			yield()
 		}
 	}

@@ -30,7 +30,7 @@ func newWaiter(ranks int) (*waiter, error) {
 func (w *waiter) prepare(r *rank) {
 	w.fds[r.index] = -1
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{
-		Setsid:    true,
+		Setpgid:   true,
 		Pdeathsig: syscall.SIGKILL,
 		PidFD:     &w.fds[r.index],
 	}
