@@ -34,6 +34,11 @@ func frame(h *[headerSize]byte, tag *fabric.Tag, n int, sum uint32) {
 	binary.LittleEndian.PutUint32(h[atCheck:], crc32.Checksum(h[:atCheck], castagnoli))
 }
 
+// messageLength is what frame was told.
+func messageLength(h *[headerSize]byte) int {
+	return int(binary.LittleEndian.Uint64(h[atLength:]))
+}
+
 // check compares a received header with what is expected. The length is compared,
 // never trusted. The header's own sum only has to tell a damaged message from one that
 // the peer did send.

@@ -17,6 +17,7 @@ type Fabric struct {
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup // accept loops, handshakes, dials
 
+	hubs   hubs   // what links of one stream share
 	door   door   // connections that have not proved themselves yet
 	relays relays // connections that lead through this rank
 

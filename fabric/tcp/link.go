@@ -2,7 +2,6 @@ package tcp
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"net"
 	"sync"
@@ -23,7 +22,8 @@ type link struct {
 	peer    int
 	addr    string
 	streams []*stream
-	sums    bool // payloads carry checksums
+	sums    bool        // payloads carry checksums
+	face    fabric.Link // this link, or what it is in users' hands
 	send    side
 	recv    side
 
@@ -78,6 +78,7 @@ func (f *Fabric) builder(k linkKey) func([]*net.TCPConn) *link {
 				s.sock.interruptRead(stop)
 			}
 		}
+		l.face = f.face(l, k.ch)
 		return l
 	}
 }
@@ -191,7 +192,7 @@ func (l *link) Flush(ctx context.Context) error {
 	if err := l.begin(ctx, s); err != nil {
 		return err
 	}
-	n := int(binary.LittleEndian.Uint64(s.header[atLength:]))
+	n := messageLength(&s.header)
 	var err error
 	switch {
 	case len(s.restHeader)+len(s.restPayload) == 0:

@@ -75,7 +75,7 @@ func (p *pending) result() (fabric.Link, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	return p.link, nil
+	return p.link.face, nil
 }
 
 // close breaks the link, whole or not.
@@ -84,7 +84,7 @@ func (p *pending) close() {
 	defer p.mu.Unlock()
 	p.closed = true
 	if p.link != nil {
-		p.link.Close()
+		p.link.face.Close()
 		return
 	}
 	p.dropConns()

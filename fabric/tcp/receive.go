@@ -84,6 +84,9 @@ func (s *stream) pieces(f func(int, []byte) error, off, n, have int) error {
 			}
 			have = copy(s.stage, s.stage[use:have])
 			off += use
+			if s.push != nil {
+				s.push()
+			}
 			continue
 		}
 		k, err := s.read(nil, s.stage[have:min(len(s.stage), end-off)], false)

@@ -46,12 +46,13 @@ type gate struct {
 	epoll  int
 	fd     int // the socket
 	events uint32
-	added  bool // the socket is in the epoll instance
-	armed  bool // an event of it may be pending
+	armed  bool // an event may be pending
+	also   *hub // whose solos' sockets are waited for, too; may be nil
 
 	try  func(fd uintptr) bool // of the call under way
 	err  error                 // of arming
-	step func(uintptr) bool    // the method, bound once
+	came [4]unix.EpollEvent
+	step func(uintptr) bool // the method, bound once
 }
 
 func (g *gate) open(fd int, events uint32) error {
@@ -83,27 +84,46 @@ func (g *gate) pass(try func(fd uintptr) bool) error {
 // attempt is called by the runtime: at once, and whenever the gate opened.
 func (g *gate) attempt(uintptr) bool {
 	if g.armed {
-		var e [1]unix.EpollEvent
-		// Takes the event, if it has come; one that comes later opens the gate for
+		// Takes the events that have come; one that comes later opens the gate for
 		// nothing, once.
-		if n, _ := unix.EpollWait(g.epoll, e[:], 0); n > 0 {
-			g.armed = false
+		for {
+			if n, _ := unix.EpollWait(g.epoll, g.came[:], 0); n < len(g.came) {
+				break
+			}
 		}
+		g.armed = false
 	}
 	if g.try(uintptr(g.fd)) {
 		return true
 	}
-	op := unix.EPOLL_CTL_MOD
-	if !g.added {
-		op = unix.EPOLL_CTL_ADD
+	events := g.events
+	if g.also != nil && g.also.backlog.Load() > 0 {
+		for _, s := range *g.also.solos.Load() {
+			switch {
+			case !s.waiting.Load():
+			case s.sock.fd == g.fd:
+				events |= unix.EPOLLOUT
+			default:
+				g.arm(s.sock.fd, unix.EPOLLOUT|unix.EPOLLONESHOT) // fails if it is being closed
+			}
+		}
 	}
-	// An event that is there already opens the gate at once.
-	if err := unix.EpollCtl(g.epoll, op, g.fd, &unix.EpollEvent{Events: g.events}); err != nil {
+	g.armed = true
+	if err := g.arm(g.fd, events); err != nil {
 		g.err = os.NewSyscallError("epoll_ctl", err)
 		return true
 	}
-	g.added, g.armed = true, true
 	return false
+}
+
+// arm lets the next event of a socket open the gate, at once if it is there.
+func (g *gate) arm(fd int, events uint32) error {
+	e := unix.EpollEvent{Events: events}
+	err := unix.EpollCtl(g.epoll, unix.EPOLL_CTL_MOD, fd, &e)
+	if err == unix.ENOENT {
+		err = unix.EpollCtl(g.epoll, unix.EPOLL_CTL_ADD, fd, &e)
+	}
+	return err
 }
 
 // close ends waiting and waits for the call under way to leave.

@@ -16,6 +16,7 @@ type stream struct {
 	in   half
 	out  half
 	spin spin.Spinner // for short messages
+	push func() bool  // moves on what waits to be sent elsewhere; nil for nothing
 	// stage is where RecvFunc's pieces are read to; made on first use.
 	stage []byte
 	// With checksums: the sum of what pieces handed out, and those behind parts.
@@ -62,7 +63,7 @@ func (s *stream) read(a, b []byte, poll bool) (int, error) {
 	if h.total == 0 {
 		return 0, nil
 	}
-	h.poll = poll && s.spin.Try()
+	h.poll = (poll || s.push != nil) && s.spin.Try()
 	err := s.sock.read(h.try)
 	if err == nil {
 		err = h.err
@@ -93,10 +94,11 @@ func (s *stream) tryRead(fd uintptr) bool {
 			}
 			return true
 		}
+		pushed := s.push != nil && s.push()
 		if !h.poll || h.stopped.Load() {
 			return false
 		}
-		if since.IsZero() {
+		if since.IsZero() || pushed {
 			since = time.Now()
 			continue
 		}
@@ -156,6 +158,9 @@ func (s *stream) readAll(a, b []byte) error {
 			return err
 		}
 		a, b = advance(a, b, n)
+		if s.push != nil {
+			s.push()
+		}
 	}
 	return nil
 }

@@ -1,0 +1,281 @@
+package tcp
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"thundercollective/fabric"
+)
+
+// A solo is a link of a single stream that needs no goroutine to send: what its
+// user posts, and the socket does not take at once, moves on from within every call
+// on links of the same channel that waits. Where ranks have hardly a processor
+// each, that saves the switching between threads.
+type solo struct {
+	*link
+	hub  *hub
+	sock *gatedSocket
+
+	mu      sync.Mutex  // held by whoever posts, or moves the queue on
+	waiting atomic.Bool // the queue is not empty
+	queue   []posting   // from first on; the message under way is in side.rest…
+	first   int
+
+	once   func(fd uintptr) // writes what the socket takes; bound once
+	left   int              // how many messages may remain when Await returns
+	enough func(uintptr) bool
+}
+
+// A posting is a message that waits for room.
+type posting struct {
+	tag fabric.Tag
+	buf []byte
+}
+
+// pushSize is how much is written at a time, so that reading gets its turn.
+const pushSize = 512 << 10
+
+// face returns what users of a link get: a solo, if it has one data stream.
+func (f *Fabric) face(l *link, ch fabric.Channel) fabric.Link {
+	if len(l.streams) != 1 || l.recv.broken != nil {
+		return l
+	}
+	sock, ok := l.streams[0].sock.(*gatedSocket)
+	if !ok {
+		return l
+	}
+	s := &solo{link: l, hub: f.hubs.get(ch), sock: sock}
+	s.once, s.enough = s.writeOnce, s.fewEnough
+	sock.in.also, sock.out.also = s.hub, s.hub
+	l.streams[0].push = s.hub.push
+	s.hub.add(s)
+	return s
+}
+
+// Post implements fabric.Poster.
+func (s *solo) Post(tag *fabric.Tag, b []byte) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(&s.send); err != nil {
+		return false, err
+	}
+	if s.remaining() == 0 {
+		s.load(tag, b)
+		if s.write() {
+			return true, nil
+		}
+		if s.send.broken != nil {
+			return false, s.send.broken
+		}
+		s.waiting.Store(true)
+		s.hub.backlog.Add(1)
+	}
+	s.queue = append(s.queue, posting{*tag, b})
+	return false, nil
+}
+
+func (s *solo) remaining() int { return len(s.queue) - s.first }
+
+// load makes a message the one under way.
+func (s *solo) load(tag *fabric.Tag, b []byte) {
+	frame(&s.send.header, tag, len(b), s.sumOf(b))
+	s.send.restHeader, s.send.restPayload = s.send.header[:], b
+}
+
+// write moves the message under way on, and says whether it is all gone. The
+// caller holds mu; a failure breaks the side.
+func (s *solo) write() bool {
+	if err := s.sock.out.raw.Control(s.once); err != nil {
+		s.broke(&socketError{err})
+		return false
+	}
+	out := &s.streams[0].out
+	if out.err != nil {
+		s.broke(&socketError{out.err})
+		return false
+	}
+	side := &s.send
+	side.restHeader, side.restPayload = advance(side.restHeader, side.restPayload, out.n)
+	if len(side.restHeader)+len(side.restPayload) > 0 {
+		return false
+	}
+	side.restHeader, side.restPayload = nil, nil
+	s.count(messageLength(&side.header))
+	return true
+}
+
+// writeOnce is one system call.
+func (s *solo) writeOnce(uintptr) {
+	st, side := s.streams[0], &s.send
+	h := &st.out
+	h.total = h.vec.set(side.restHeader, side.restPayload[:min(len(side.restPayload), pushSize)])
+	h.block = false
+	st.tryWrite(uintptr(s.sock.fd))
+}
+
+// broke ends the sending side.
+func (s *solo) broke(err error) {
+	s.end(context.Background(), &s.send, err)
+	s.drop()
+}
+
+// drop gives the posted buffers back unsent.
+func (s *solo) drop() {
+	s.send.restHeader, s.send.restPayload = nil, nil
+	clear(s.queue)
+	s.queue, s.first = s.queue[:0], 0
+	if s.waiting.Swap(false) {
+		s.hub.backlog.Add(-1)
+	}
+}
+
+// advance moves the queue on as far as the socket takes it, and says whether
+// anything moved. The caller holds mu.
+func (s *solo) advance() (moved bool) {
+	for s.remaining() > 0 {
+		before := len(s.send.restHeader) + len(s.send.restPayload)
+		if !s.write() {
+			return moved || s.remaining() > 0 && len(s.send.restHeader)+len(s.send.restPayload) < before
+		}
+		moved = true
+		s.queue[s.first] = posting{}
+		s.first++
+		if s.remaining() > 0 {
+			p := &s.queue[s.first]
+			s.load(&p.tag, p.buf)
+		}
+	}
+	s.drop() // nothing is left in it
+	return moved
+}
+
+// fewEnough is what Await waits for.
+func (s *solo) fewEnough(uintptr) bool {
+	s.hub.push()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.remaining() > 0 {
+		s.advance()
+	}
+	return s.remaining() <= s.left
+}
+
+// Await implements fabric.Backlog.
+func (s *solo) Await(ctx context.Context, left int) error {
+	s.mu.Lock()
+	if s.remaining() <= left {
+		defer s.mu.Unlock()
+		return s.send.broken
+	}
+	err := s.begin(ctx, &s.send)
+	s.mu.Unlock()
+	if err == nil {
+		s.left = left
+		if err = s.sock.out.pass(s.enough); err != nil {
+			err = &socketError{err}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.send.broken != nil { // maybe found by another call that moved the queue
+		s.send.watch.end()
+		s.drop()
+		return s.send.broken
+	}
+	if err = s.end(ctx, &s.send, err); err != nil {
+		s.drop()
+	}
+	return err
+}
+
+// Flush implements fabric.Poster.
+func (s *solo) Flush(ctx context.Context) error { return s.Await(ctx, 0) }
+
+// Send implements fabric.Link.
+func (s *solo) Send(ctx context.Context, tag *fabric.Tag, b []byte) error {
+	if ctx.Err() != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.begin(ctx, &s.send)
+	}
+	done, err := s.Post(tag, b)
+	if err != nil || done {
+		return err
+	}
+	return s.Await(ctx, 0)
+}
+
+// Close implements fabric.Link.
+func (s *solo) Close() error {
+	s.hub.remove(s)
+	err := s.link.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop()
+	return err
+}
+
+var _ fabric.Backlog = (*solo)(nil)
+
+// A hub is what the solos of one channel share.
+type hub struct {
+	backlog atomic.Int32 // solos with posted messages that are not yet taken
+
+	mu    sync.Mutex
+	solos atomic.Pointer[[]*solo] // replaced, never changed
+}
+
+// hubs are those of a fabric, by channel.
+type hubs struct {
+	mu  sync.Mutex
+	all map[fabric.Channel]*hub
+}
+
+func (s *hubs) get(ch fabric.Channel) *hub {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.all[ch]
+	if h == nil {
+		h = &hub{}
+		h.solos.Store(new([]*solo))
+		if s.all == nil {
+			s.all = map[fabric.Channel]*hub{}
+		}
+		s.all[ch] = h
+	}
+	return h
+}
+
+func (h *hub) add(s *solo) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := append([]*solo{s}, *h.solos.Load()...)
+	h.solos.Store(&list)
+}
+
+func (h *hub) remove(s *solo) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var list []*solo
+	for _, x := range *h.solos.Load() {
+		if x != s {
+			list = append(list, x)
+		}
+	}
+	h.solos.Store(&list)
+}
+
+// push moves posted messages on, and says whether any moved.
+func (h *hub) push() (moved bool) {
+	if h.backlog.Load() == 0 {
+		return false
+	}
+	for _, s := range *h.solos.Load() {
+		if s.waiting.Load() && s.mu.TryLock() {
+			moved = s.advance() || moved
+			s.mu.Unlock()
+		}
+	}
+	return moved
+}
