@@ -88,6 +88,10 @@ func (c *Comm) Size() int { return len(c.ranks) }
 // that is alone.
 func (c *Comm) Fabric() string { return c.job.fabricName() }
 
+// Streams is how many TCP connections carry messages to each peer, where TCP does; 1
+// elsewhere.
+func (c *Comm) Streams() int { return max(1, c.job.streams) }
+
 // Host names the machine of a rank of the group, as far as it is known.
 func (c *Comm) Host(rank int) string { return c.job.host(c.ranks[rank]) }
 

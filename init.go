@@ -80,6 +80,8 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 		return nil, err
 	}
 	j.crowded = crowded(roster)
+	o.Streams = streamsFor(roster, o)
+	j.streams = o.Streams
 	if ln != nil {
 		if j.wiring, err = wire(roster, cfg, o); err != nil {
 			ln.Close()

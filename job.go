@@ -30,6 +30,7 @@ type job struct {
 	addrs      [][]string // where each rank listens, by rank; empty where nobody does
 	timeout    time.Duration
 	algo       Algo
+	streams    int                   // TCP connections to each peer
 	crowded    bool                  // more ranks than processors on this machine
 	model      atomic.Pointer[Model] // what was read or measured; nil for nothing
 	profiled   bool                  // there is a profile

@@ -67,6 +67,19 @@ func neighbours(roster *rendezvous.Roster) int {
 	return here
 }
 
+// streamsFor says how many connections to open to each peer: as many as the options
+// say; otherwise the usual number, but one where a rank has no processors to spare
+// for the goroutines of more.
+func streamsFor(roster *rendezvous.Roster, o Options) int {
+	switch {
+	case o.Streams > 0:
+		return o.Streams
+	case runtime.NumCPU() < 2*neighbours(roster):
+		return 1
+	}
+	return tcp.DefaultStreams
+}
+
 // spinTime is how long receivers poll before they park.
 const spinTime = 50 * time.Microsecond
 

@@ -72,7 +72,7 @@ type Options struct {
 	// GIDIndex overrides the choice of the RDMA devices' addresses.
 	GIDIndex int
 	// Streams is the number of TCP connections to each peer; 0 for what the profile
-	// says, else tcp.DefaultStreams.
+	// says, else for one that suits the processors of this machine.
 	Streams int
 	// Checksum has every message over TCP carry a checksum of its payload, so that
 	// bytes damaged on the way end in an error, never in a wrong result. The network

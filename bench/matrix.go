@@ -110,5 +110,5 @@ func (c Config) streamsTo(comm *thunder.Comm, rank, rail int) int {
 	if shared || !strings.Contains(comm.Fabric(), "tcp") {
 		return 1
 	}
-	return c.Streams
+	return c.streams(comm)
 }

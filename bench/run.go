@@ -66,13 +66,21 @@ func Run(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Row)) er
 	return nil
 }
 
+// streams is how many connections carry messages to a peer over TCP.
+func (c Config) streams(comm *thunder.Comm) int {
+	if c.Streams > 0 {
+		return c.Streams
+	}
+	return comm.Streams()
+}
+
 // newRow fills in what is known before anything is measured.
 func (c Config) newRow(comm *thunder.Comm, s shape) Row {
 	r := Row{
 		Mode: c.Mode, Fabric: comm.Fabric(), Algo: c.Algo.String(),
 		Rank: comm.Rank(), WorldSize: comm.Size(),
 		SizeBytes: s.bytes, Count: int64(s.count),
-		DType: c.DType.String(), Op: "none", Root: -1, Streams: c.Streams,
+		DType: c.DType.String(), Op: "none", Root: -1, Streams: c.streams(comm),
 	}
 	if r.WorldSize == 1 && c.Fabric != "" && c.Fabric != "auto" {
 		r.Fabric = c.Fabric // a rank that is alone has none

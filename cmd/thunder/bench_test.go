@@ -147,7 +147,7 @@ func TestBenchFabric(t *testing.T) {
 	if got := rowsOf(t, args...)[0].Fabric; got != auto || got == "auto" {
 		t.Errorf("the default is %s, and auto is %s", got, auto)
 	}
-	if got := rowsOf(t, append(args, "--fabric", "tcp")...)[0]; got.Fabric != "tcp" || got.Streams != defaultStreams {
+	if got := rowsOf(t, append(args, "--fabric", "tcp")...)[0]; got.Fabric != "tcp" || got.Streams < 1 {
 		t.Errorf("tcp is %s with %d streams", got.Fabric, got.Streams)
 	}
 	cmd := command(t, args...)
@@ -156,7 +156,7 @@ func TestBenchFabric(t *testing.T) {
 		t.Errorf("THUNDER_FABRIC=tcp: %+v", rows)
 	}
 	res := run(t, "bench", "barrier", "--iters", "1", "--fabric", "tcp")
-	if !strings.Contains(res.stdout, "fabric tcp with 4 streams · ") {
+	if !strings.Contains(res.stdout, "fabric tcp, streams ") {
 		t.Errorf("the heading does not say tcp:\n%s", res.stdout)
 	}
 	res = run(t, "bench", "barrier", "--iters", "1")

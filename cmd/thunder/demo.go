@@ -171,7 +171,7 @@ func (d *demo) processes(ctx context.Context) error {
 	for i, mode := range bench.Collectives() {
 		begin := time.Now()
 		dt := types[i%len(types)]
-		cfg := bench.Config{Mode: mode, DType: dt, Op: thunder.Max, Min: 64, Max: 1 << 20, Factor: 128, Iters: 5, Warmup: 1, Fabric: "tcp", Streams: defaultStreams}
+		cfg := bench.Config{Mode: mode, DType: dt, Op: thunder.Max, Min: 64, Max: 1 << 20, Factor: 128, Iters: 5, Warmup: 1, Fabric: "tcp"}
 		var rows []bench.Row
 		run := localRun{cfg: cfg, ranks: d.ranks}
 		if err := run.run(ctx, func(r bench.Row) { rows = append(rows, r) }, d.errs); err != nil {
@@ -190,7 +190,7 @@ func (d *demo) sweep(ctx context.Context) error {
 	d.say("\n%s\n", d.ink.Bold("3. How fast? An all-reduce from a few bytes to 16 MiB, over TCP"))
 	var lines []bench.Line
 	for _, fabric := range []string{"tcp", "auto", "mem"} {
-		cfg := bench.Config{Mode: bench.AllReduce, DType: thunder.F32, Op: thunder.Sum, Min: 4, Max: 16 << 20, Factor: 4, Warmup: -1, Fabric: fabric, Streams: defaultStreams}
+		cfg := bench.Config{Mode: bench.AllReduce, DType: thunder.F32, Op: thunder.Sum, Min: 4, Max: 16 << 20, Factor: 4, Warmup: -1, Fabric: fabric}
 		r := &report{cfg: cfg, ranks: d.ranks, where: fmt.Sprintf("%d local ranks", d.ranks)}
 		out := d.out
 		if d.json || fabric != "tcp" {

@@ -26,7 +26,7 @@ func (d *demo) death(ctx context.Context) error {
 	// The first size is over in a moment and shows that the ranks are at work;
 	// the second would take minutes.
 	cfg := bench.Config{Mode: bench.AllReduce, DType: thunder.F32, Op: thunder.Sum, Min: 4, Max: 16 << 20, Factor: 4 << 20,
-		Iters: 5000, Fabric: "tcp", Streams: defaultStreams, NoCheck: true}
+		Iters: 5000, Fabric: "tcp", NoCheck: true}
 	var (
 		mu     sync.Mutex
 		pid    int

@@ -38,15 +38,11 @@ type workFlags struct {
 	factor         int
 }
 
-// defaultStreams is how many TCP streams carry a peer's messages: on loopback and
-// fast links four move half as much again as one, and more add nothing.
-const defaultStreams = 4
-
 func (f *workFlags) addCommon(fs *pflag.FlagSet) {
 	fs.StringVar(&f.dtype, "dtype", "f32", "element `TYPE`: "+join(reduce.DTypes()))
 	fs.StringVar(&f.op, "op", "sum", "`REDUCTION`: "+join(reduce.Ops()))
 	fs.StringVar(&f.algo, "algo", "auto", "`ALGORITHM`: "+join(algos()))
-	fs.IntVar(&f.streams, "num-streams", defaultStreams, "TCP streams to each peer; without it, those of THUNDER_PROFILE if there is one")
+	fs.IntVar(&f.streams, "num-streams", 0, "TCP streams to each peer (default: those of THUNDER_PROFILE, or what suits the processors)")
 	fs.IntVar(&f.root, "root", 0, "`RANK` that is the root of broadcast, reduce, gather and scatter")
 	fs.IntVar(&f.iters, "iters", 0, "timed iterations of each size (default: what fits a quarter of a second)")
 	fs.IntVar(&f.warmup, "warmup", -1, "iterations before that are not timed (default: by size)")
@@ -135,29 +131,10 @@ func (f *workFlags) config(fs *pflag.FlagSet, mode, fabric string) (bench.Config
 	if fs.Changed("warmup") && f.warmup < 0 {
 		return cfg, usagef("--warmup: %d is not a number of iterations", f.warmup)
 	}
-	if !fs.Changed("num-streams") {
-		if cfg.Streams, err = profileStreams(f.streams); err != nil {
-			return cfg, &usageError{err}
-		}
-		f.streams = cfg.Streams
-	}
-	if f.streams < 1 {
+	if fs.Changed("num-streams") && f.streams < 1 {
 		return cfg, usagef("--num-streams: %d is not a number of streams, want 1 or more", f.streams)
 	}
 	return cfg, f.sizes(fs, &cfg)
-}
-
-// profileStreams is how many streams the profile asks for, if there is one and it does.
-func profileStreams(otherwise int) (int, error) {
-	path := os.Getenv("THUNDER_PROFILE")
-	if path == "" {
-		return otherwise, nil
-	}
-	p, err := thunder.ReadProfile(path)
-	if err != nil {
-		return 0, err
-	}
-	return cmp.Or(p.Streams(), otherwise), nil
 }
 
 func (f *workFlags) sizes(fs *pflag.FlagSet, cfg *bench.Config) error {

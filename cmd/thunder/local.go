@@ -207,7 +207,9 @@ func rankArgs(c bench.Config, timeout time.Duration) []string {
 		"bench", string(c.Mode), "--json", "--fabric", c.Fabric,
 		"--algo", c.Algo.String(), "--dtype", c.DType.String(), "--op", c.Op.String(), "--root", strconv.Itoa(c.Root),
 		"--min", strconv.FormatInt(c.Min, 10), "--max", strconv.FormatInt(c.Max, 10), "--factor", strconv.Itoa(c.Factor),
-		"--num-streams", strconv.Itoa(c.Streams),
+	}
+	if c.Streams > 0 {
+		args = append(args, "--num-streams", strconv.Itoa(c.Streams))
 	}
 	if c.Iters > 0 {
 		args = append(args, "--iters", strconv.Itoa(c.Iters))

@@ -38,13 +38,13 @@ func (r *report) begin(out, status io.Writer) {
 // about describes the run, a line each.
 func (r *report) about() []string {
 	c := r.cfg
-	name := c.Fabric
+	name, streams := c.Fabric, c.Streams
 	if len(r.rows) > 0 {
-		name = r.rows[0].Fabric
+		name, streams = r.rows[0].Fabric, r.rows[0].Streams
 	}
 	fabric := "fabric " + name
-	if strings.Contains(name, "tcp") {
-		fabric += fmt.Sprintf(" with %d streams", c.Streams)
+	if strings.Contains(name, "tcp") && streams > 0 {
+		fabric += fmt.Sprintf(", streams %d", streams)
 	}
 	if c.Fabric == "auto" && name != "auto" {
 		fabric += " (auto)"

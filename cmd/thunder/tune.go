@@ -61,8 +61,7 @@ right.`,
 	fs.IntVarP(&f.ranks, "ranks", "n", defaultRanks, "measure between `N` ranks on this machine")
 	fs.StringSliceVar(&f.fabrics, "fabric", []string{"tcp", "shm"}, "`FABRICS` to measure, with commas")
 	fs.StringVarP(&f.output, "output", "o", defaultProfile, "`FILE` to write")
-	fs.IntVar(&f.work.streams, "num-streams", defaultStreams, "TCP streams to each peer (default: what moves most)")
-	fs.Lookup("num-streams").DefValue = "0"
+	fs.IntVar(&f.work.streams, "num-streams", 0, "TCP streams to each peer (default: what moves most)")
 	f.join.add(fs)
 	return cmd
 }
