@@ -25,9 +25,12 @@
 // sessions of its own, and this process may be killed with SIGKILL at any time.
 // Four things together cover that:
 //
-//   - Every rank leads its own session and process group, and signals go to the
-//     group, so children it forked get them too. A program that signals its own
-//     group ("kill 0" in a shell script) hits itself alone.
+//   - Every rank leads its own process group, and signals go to the group, so
+//     children it forked get them too. A program that signals its own group
+//     ("kill 0" in a shell script) hits itself alone. They share our session:
+//     Linux schedules sessions as wholes, and ranks of different ones could not
+//     offer each other the processor. Run ignores the signals that would stop
+//     ranks which touch our terminal; they get an error instead.
 //   - A watcher, a few lines of /bin/sh in a session of its own, knows the groups
 //     and holds the read end of a pipe whose only writer is this process. When
 //     this process dies, in whatever way, the watcher sees the end of the pipe

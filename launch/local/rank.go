@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// A rank is one started process, the leader of its own session and group.
+// A rank is one started process, the leader of its own group.
 type rank struct {
 	index  int
 	cmd    *exec.Cmd

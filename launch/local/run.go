@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -19,6 +21,8 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := cfg.validate(); err != nil {
 		return err
 	}
+	// Ranks inherit this: a terminal that we may have is not theirs.
+	signal.Ignore(syscall.SIGTTIN, syscall.SIGTTOU)
 	// The parent-death signal of a rank follows the thread that started it, so
 	// that thread lives for as long as the ranks do.
 	result := make(chan error)

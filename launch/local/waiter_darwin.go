@@ -12,7 +12,7 @@ func newWaiter(int) (*waiter, error) { return &waiter{}, nil }
 
 // prepare sets up r's process attributes.
 func (*waiter) prepare(r *rank) {
-	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
 
 func (*waiter) started(*rank) {}
