@@ -47,6 +47,7 @@ func Run(t *testing.T, h Harness) {
 		{"LengthMismatch", testLengthMismatch},
 		{"FuncError", testFuncError},
 		{"Post", testPost},
+		{"Backlog", testBacklog},
 		{"Traffic", testTraffic},
 		{"CancelRecv", testCancelRecv},
 		{"CancelSend", testCancelSend},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/fabric/shm"
 )
 
 // BenchmarkMessage is what sending and receiving a message costs when nobody has to
@@ -34,7 +35,7 @@ func BenchmarkMessage(b *testing.B) {
 
 // opened returns both ends of a link.
 func opened(b *testing.B) (near, far fabric.Link, stop func()) {
-	fs := ranks(b, 2, 50*time.Microsecond)
+	fs := ranks(b, 2, shm.Config{Spin: 50 * time.Microsecond})
 	got := make(chan fabric.Link)
 	go func() {
 		l, err := fs[1].Link(context.Background(), 0, 1)

@@ -1,6 +1,7 @@
 package shm_test
 
 import (
+	"fmt"
 	"runtime"
 	"testing"
 	"time"
@@ -34,14 +35,15 @@ func boots(t testing.TB, n int) []fabric.Fabric {
 }
 
 // ranks returns n ranks of this process that share memory.
-func ranks(t testing.TB, n int, spin time.Duration) []fabric.Fabric {
+func ranks(t testing.TB, n int, cfg shm.Config) []fabric.Fabric {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("shared memory needs Linux")
 	}
 	fs := boots(t, n)
 	for r, boot := range fs {
-		f, err := shm.New(shm.Config{Bootstrap: boot, Require: true, Spin: spin})
+		cfg.Bootstrap, cfg.Require = boot, true
+		f, err := shm.New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,10 +53,10 @@ func ranks(t testing.TB, n int, spin time.Duration) []fabric.Fabric {
 }
 
 func TestConformance(t *testing.T) {
-	for _, spin := range []time.Duration{0, 20 * time.Microsecond} {
-		t.Run("spin "+spin.String(), func(t *testing.T) {
+	for _, cfg := range []shm.Config{{}, {Spin: 20 * time.Microsecond}, {Spin: 20 * time.Microsecond, Crowded: true}} {
+		t.Run(fmt.Sprintf("spin=%v,crowded=%v", cfg.Spin, cfg.Crowded), func(t *testing.T) {
 			fabrictest.Run(t, fabrictest.Harness{New: func(t testing.TB, n int) []fabric.Fabric {
-				return ranks(t, n, spin)
+				return ranks(t, n, cfg)
 			}})
 		})
 	}
@@ -125,7 +127,7 @@ func TestConfig(t *testing.T) {
 }
 
 func TestSharedMemory(t *testing.T) {
-	fs := ranks(t, 2, 0)
+	fs := ranks(t, 2, shm.Config{})
 	defer fs[0].Close()
 	defer fs[1].Close()
 	link(t, fs)

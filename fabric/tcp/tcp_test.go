@@ -39,15 +39,17 @@ func TestConformance(t *testing.T) {
 		host    string
 		streams int
 		spin    time.Duration
+		crowded bool
 	}{
-		{"127.0.0.1", 1, 0},
-		{"127.0.0.1", 4, 20 * time.Microsecond},
-		{"[::1]", 2, 0},
+		{"127.0.0.1", 1, 0, false},
+		{"127.0.0.1", 1, 20 * time.Microsecond, true},
+		{"127.0.0.1", 4, 20 * time.Microsecond, false},
+		{"[::1]", 2, 0, false},
 	} {
-		t.Run(fmt.Sprintf("%s,streams=%d,spin=%v", tt.host, tt.streams, tt.spin), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s,streams=%d,spin=%v,crowded=%v", tt.host, tt.streams, tt.spin, tt.crowded), func(t *testing.T) {
 			fabrictest.Run(t, fabrictest.Harness{
 				New: func(t testing.TB, n int) []fabric.Fabric {
-					return ranks(t, n, tt.host, tcp.Config{Token: []byte("secret"), Streams: tt.streams, Spin: tt.spin})
+					return ranks(t, n, tt.host, tcp.Config{Token: []byte("secret"), Streams: tt.streams, Spin: tt.spin, Crowded: tt.crowded})
 				},
 				Kill:  func(f fabric.Fabric) { f.(*tcp.Fabric).Kill() },
 				Large: 16 << 20,
