@@ -58,9 +58,9 @@ type execution struct {
 	tag         fabric.Tag
 	main, input []byte
 
-	// uniform: every link of the run is a fabric.Backlog, and open. Only then may a
-	// lane leave what it has posted to the links: they move it on while it waits in
-	// one of them, but not while it waits in a link of another kind.
+	// uniform: every link of the run is open and a fabric.Backlog of the same Mover.
+	// Only then may a lane leave what it has posted to the links: they move it on
+	// while it waits in one of them, but not while it waits in a link of another kind.
 	uniform atomic.Bool
 
 	failed atomic.Bool
@@ -136,13 +136,16 @@ func (x *Executor) execute(ctx context.Context, plan *Plan, tag *fabric.Tag, mai
 	return x.err
 }
 
-// allBacklogs says whether all links of a plan are open and of the kind that moves
-// messages on by itself.
+// allBacklogs says whether all links of a plan are open and move each other's messages
+// on.
 func (x *Executor) allBacklogs(plan *Plan) bool {
-	for _, p := range plan.links {
-		if path := x.boxes[p].path.Load(); path == nil || path.backlog == nil {
+	var mover any
+	for i, p := range plan.links {
+		path := x.boxes[p].path.Load()
+		if path == nil || path.backlog == nil || i > 0 && path.mover != mover {
 			return false
 		}
+		mover = path.mover
 	}
 	return true
 }

@@ -48,6 +48,7 @@ type path struct {
 	link    fabric.Link
 	poster  fabric.Poster  // link, if it is one
 	backlog fabric.Backlog // link, if it is one
+	mover   any            // of the backlog
 }
 
 // own returns the path if the caller, who is the sending lane or starts or ends
@@ -232,7 +233,9 @@ func (b *outbox) open() (fabric.Link, error) {
 	}
 	p := &path{link: link}
 	p.poster, _ = link.(fabric.Poster)
-	p.backlog, _ = link.(fabric.Backlog)
+	if log, ok := link.(fabric.Backlog); ok {
+		p.backlog, p.mover = log, log.Mover()
+	}
 	b.path.CompareAndSwap(nil, p) // the other direction may have asked as well
 	if b.x.failed.Load() {
 		// The run may have failed before the link was there to be closed.

@@ -3,10 +3,13 @@ package fabric
 import "context"
 
 // A Backlog is a Poster that takes any number of messages before Flush. It moves
-// them on from within every call on links of the same channel that waits, so
+// them on from within every call that waits on a link with the same Mover, so
 // whoever posts and then receives needs no goroutine that sends.
 type Backlog interface {
 	Poster
+	// Mover identifies the links whose waiting calls move these messages on. It is
+	// comparable. Links of different channels or providers have different ones.
+	Mover() any
 	// Await waits until at most left of the posted messages have not been taken.
 	// Buffers are given back in the order of the posts; all of them are when it
 	// returns an error.

@@ -94,6 +94,9 @@ func (l *Link) Post(tag *fabric.Tag, b []byte) (bool, error) {
 // Flush implements fabric.Poster.
 func (l *Link) Flush(ctx context.Context) error { return l.Await(ctx, 0) }
 
+// Mover implements fabric.Backlog.
+func (l *Link) Mover() any { return l.f }
+
 // Await implements fabric.Backlog. What was posted moves on by itself; nobody has
 // to be in a call for it.
 func (l *Link) Await(ctx context.Context, left int) error {

@@ -146,6 +146,9 @@ func (l *link) Await(ctx context.Context, left int) error {
 	return err
 }
 
+// Mover implements fabric.Backlog.
+func (l *link) Mover() any { return l.hub }
+
 // Flush implements fabric.Poster.
 func (l *link) Flush(ctx context.Context) error { return l.Await(ctx, 0) }
 

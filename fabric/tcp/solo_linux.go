@@ -189,6 +189,9 @@ func (s *solo) Await(ctx context.Context, left int) error {
 	return err
 }
 
+// Mover implements fabric.Backlog.
+func (s *solo) Mover() any { return s.hub }
+
 // Flush implements fabric.Poster.
 func (s *solo) Flush(ctx context.Context) error { return s.Await(ctx, 0) }
 
