@@ -228,14 +228,20 @@ func (f *benchFlags) joined(cmd *cobra.Command, cfg bench.Config) error {
 	if err := checked(cfg.Validate(comm.Size())); err != nil {
 		return err
 	}
+	var rails []thunder.Rail
 	run := func(ctx context.Context, emit func(bench.Row), _ io.Writer) error {
-		return bench.Run(ctx, comm, cfg, emit)
+		if err := bench.Run(ctx, comm, cfg, emit); err != nil {
+			return err
+		}
+		// Nobody leaves before everybody has looked at what is still there.
+		rails = comm.Rails()
+		return thunder.Barrier(ctx, comm)
 	}
 	if comm.Rank() == 0 {
 		r := &report{cfg: cfg, ranks: comm.Size(), where: whereabouts(comm), json: f.json, svg: f.svg}
 		err := r.watch(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), run)
 		if f.rails && err == nil {
-			err = printRails(cmd.OutOrStdout(), 0, comm.Rails(), f.json)
+			err = printRails(cmd.OutOrStdout(), 0, rails, f.json)
 		}
 		return err
 	}
@@ -243,7 +249,7 @@ func (f *benchFlags) joined(cmd *cobra.Command, cfg bench.Config) error {
 		fmt.Fprintf(status, "rank %d of %d; rank 0 prints the results\n", comm.Rank(), comm.Size())
 	}
 	var rows []bench.Row
-	if err := bench.Run(cmd.Context(), comm, cfg, func(row bench.Row) { rows = append(rows, row) }); err != nil {
+	if err := run(cmd.Context(), func(row bench.Row) { rows = append(rows, row) }, nil); err != nil {
 		return err
 	}
 	if wrongError(rows) != nil {
