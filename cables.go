@@ -154,10 +154,12 @@ func withInterfaces(err error) error {
 	return fmt.Errorf("%w; this machine, %s, has %s", err, hostname(), strings.Join(list, ", "))
 }
 
-// open makes the fabric over TCP.
-func (w *wiring) open(ln *tcp.Listener, tc tcp.Config, hosts []string) (fabric.Fabric, error) {
+// open makes the fabric over TCP. streams is the number of connections to each peer
+// over a single rail, if tc says none.
+func (w *wiring) open(ln *tcp.Listener, tc tcp.Config, streams int, hosts []string) (fabric.Fabric, error) {
 	tc.Paths = w.paths
 	if w.streams == nil && !slices.ContainsFunc(w.paths, func(p []tcp.Path) bool { return len(p) > 1 && !p[0].Relay }) {
+		tc.Streams = streams
 		f, err := tcp.New(ln, tc)
 		if err != nil {
 			return nil, err // not f: a nil *tcp.Fabric would not be a nil fabric.Fabric

@@ -80,8 +80,7 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 		return nil, err
 	}
 	j.crowded = crowded(roster)
-	o.Streams = streamsFor(roster, o)
-	j.streams = o.Streams
+	j.streams = streamsFor(roster, o)
 	if ln != nil {
 		if j.wiring, err = wire(roster, cfg, o); err != nil {
 			ln.Close()

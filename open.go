@@ -29,7 +29,7 @@ func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rend
 	for _, p := range roster.Peers {
 		tc.Peers, hosts = append(tc.Peers, p.Addrs), append(hosts, p.Host)
 	}
-	t, err := w.open(ln, tc, hosts)
+	t, err := w.open(ln, tc, streamsFor(roster, o), hosts)
 	switch {
 	case err != nil:
 		return nil, err

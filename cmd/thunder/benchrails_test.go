@@ -76,7 +76,7 @@ func TestBenchRailsJSON(t *testing.T) {
 	for i, r := range got.Rails {
 		for field, want := range map[string]any{
 			"rank": 0.0, "peer": 1.0, "near": fmt.Sprintf("127.0.%d.1", i), "far": fmt.Sprintf("127.0.%d.2", i), "device": nil,
-			"up": true, "streams": 2.0, "sent_bytes": nil, "received_bytes": nil, "failovers": nil, "resent_segments": nil,
+			"up": true, "streams": nil, "sent_bytes": nil, "received_bytes": nil, "failovers": nil, "resent_segments": nil,
 		} {
 			v, there := r[field]
 			if field == "device" && i == 1 {
@@ -89,6 +89,9 @@ func TestBenchRailsJSON(t *testing.T) {
 			if !there || want != nil && v != want && r["failovers"] == 0.0 {
 				t.Errorf("rail %d: %s is %v, want %v", i, field, v, want)
 			}
+		}
+		if n := r["streams"].(float64); n < 1 || n > 2 { // the second may still be dialled
+			t.Errorf("rail %d has %v streams, want 1 or 2", i, n)
 		}
 		sent += r["sent_bytes"].(float64)
 		received += r["received_bytes"].(float64)
