@@ -171,13 +171,13 @@ func deadEnd() (net.Listener, error) {
 // and ranks still find in. What it costs is measured against the same attack on a port
 // that has nothing to do with the job, in turns; figures are only judged in the soak.
 func TestHostileConnections(t *testing.T) {
-	count, rate := 10_000, 2000
+	count, rate, turns := 10_000, 2000, 10
 	soak := os.Getenv("THUNDER_SOAK") != ""
 	switch {
 	case testing.Short():
 		count = 1_000
 	case soak:
-		rate = 1000
+		rate, turns = 1000, 40
 	}
 	checkGoroutines(t)
 	var logged atomic.Int64
@@ -208,7 +208,6 @@ func TestHostileConnections(t *testing.T) {
 	before := memory()
 	peak := before
 	var calm, control, attacked, ratios []float64
-	const turns = 10
 	for range turns {
 		n := count / turns
 		calm = append(calm, job.during(func() { time.Sleep(time.Duration(n) * time.Second / time.Duration(rate)) }))

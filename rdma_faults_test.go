@@ -14,8 +14,10 @@ import (
 	"thundercollective/fabric/rdma/rdmatest"
 )
 
-// TestRDMAFaults kills ranks on emulated devices of both kinds, in the middle of small and of large operations. All survivors name
-// the dead one and go on without it; nothing is left on any device.
+// TestRDMAFaults kills ranks on emulated devices of both kinds, or cuts off their devices
+// alone, in the middle of small and of large operations. All survivors name the dead
+// one and go on without it. Where only the devices are cut off, all name the same end of
+// a path that broke. Nothing is left on any device.
 func TestRDMAFaults(t *testing.T) {
 	stories := uint64(12)
 	if testing.Short() {
@@ -44,15 +46,19 @@ func rdmaStory(t *testing.T, seed uint64) {
 	kinds := []func() rdmatest.Options{rdmatest.RoCE, rdmatest.Thunderbolt}
 	count := []int{1, 3000, 300_000}[rng.IntN(3)]
 	victim := rng.IntN(n)
+	kill := rng.IntN(2) == 0
 	j := overRDMA(t, n, kinds[seed%2](), thunder.Options{Silence: chaosSilence, Timeout: 20 * time.Second})
-	story := fmt.Sprintf("seed %d: kind %d, %d elements, rank %d killed", seed, seed%2, count, victim)
+	story := fmt.Sprintf("seed %d: kind %d, %d elements, rank %d, killed %v", seed, seed%2, count, victim, kill)
 	begun := make(chan struct{})
 	go func() {
 		<-begun
 		time.Sleep(time.Duration(rng.IntN(20)) * time.Millisecond)
 		j.net.Host(victim).Kill()
-		j.boots[victim].Close()
+		if kill {
+			j.boots[victim].Close()
+		}
 	}()
+	named := make([]int, n)
 	each(t, n, func(r int) error {
 		c := j.comms[r]
 		buf := make([]int64, count)
@@ -71,11 +77,16 @@ func rdmaStory(t *testing.T, seed uint64) {
 				continue
 			}
 			lost, ok := errors.AsType[*thunder.PeerLostError](err)
-			if r == victim {
-				return nil // whatever it thinks, it is out
+			if ok {
+				named[r] = lost.Rank
 			}
-			if !ok || lost.Rank != victim {
+			switch {
+			case kill && r == victim: // whatever it thinks, it is out
+				return nil
+			case !ok || kill && lost.Rank != victim:
 				return fmt.Errorf("%s: got %v", story, err)
+			case !kill:
+				return nil
 			}
 			break
 		}
@@ -89,4 +100,9 @@ func rdmaStory(t *testing.T, seed uint64) {
 		}
 		return nil
 	})
+	for r := range named {
+		if !kill && named[r] != named[0] {
+			t.Errorf("%s: ranks blame different ranks: %v", story, named)
+		}
+	}
 }

@@ -34,6 +34,10 @@
 // Whoever is in a call polls, for a bounded time, and parks on the completion
 // channel then; where a device has none, it naps between looks (engine.go).
 //
+// A link whose device says that the peer cannot be reached, or hears nothing of it for
+// Config.GiveUp, ends, and tells the peer on the boot fabric: whoever waits there for a
+// message on a cable that was cut gets a *fabric.LostError, too.
+//
 // # Limits
 //
 // A link takes a queue pair for small messages and one per rail. Devices that have

@@ -64,7 +64,7 @@ func (l *Link) proceed(s *side) {
 func (l *Link) complete(wc *hca.WC, now time.Time) {
 	ln := l.lanes[wc.ID&^idSend>>idLaneShift]
 	if wc.Status != hca.Success && l.err == nil {
-		l.lose(fmt.Errorf("RDMA device %s: %v", ln.rail.dev.dev.Name(), wc.Status))
+		l.sever(fmt.Errorf("RDMA device %s: %v", ln.rail.dev.dev.Name(), wc.Status))
 	}
 	if wc.ID&idSend != 0 {
 		l.sent(ln, wc.Status == hca.Success)
@@ -271,7 +271,7 @@ func (l *Link) attend() {
 		l.arm()
 		for l.poll(nil) {
 		}
-	case pending, !l.rc && !l.armed:
+	case pending, !l.rc && !l.armed, l.wantsTick():
 		l.startTicking()
 	}
 }

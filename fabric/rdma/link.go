@@ -80,6 +80,16 @@ func (l *Link) lose(cause error) {
 	}
 }
 
+// sever loses the link after the device said that the peer cannot be reached, or kept
+// silent, and lets the peer know on the boot fabric: it may be waiting for what will
+// never come, while nobody here looks at this link.
+func (l *Link) sever(cause error) {
+	if l.err == nil {
+		l.lose(cause)
+		go l.boot.Close() // not under our lock; finish waits for its end
+	}
+}
+
 // enter begins a call on one side.
 func (l *Link) enter() { l.busy++ }
 

@@ -163,7 +163,7 @@ func (l *Link) overdue(ln *lane, now time.Time) {
 		silent = now.Sub(l.heard)
 	}
 	if silent > l.f.cfg.GiveUp {
-		l.lose(errSilent)
+		l.sever(errSilent)
 		return
 	}
 	if now.Sub(r.since) < time.Duration(r.backoff)*l.f.cfg.Retry {

@@ -6,6 +6,10 @@ import "time"
 // are held back for that long at the most, in the hope that data will carry them.
 const tickEvery = time.Millisecond
 
+// lookEvery is how often a reliable link is looked at that nobody uses, while the
+// device has requests: one of them may have failed.
+const lookEvery = 100 * time.Millisecond
+
 // startTicking makes run look after the link.
 func (l *Link) startTicking() {
 	if l.ticking {
@@ -20,11 +24,14 @@ func (l *Link) startTicking() {
 
 // wantsTick reports whether something has to be done in time.
 func (l *Link) wantsTick() bool {
-	if l.rc || l.err != nil {
+	if l.err != nil {
 		return false
 	}
 	for _, ln := range l.lanes {
-		if ln.expect != ln.saidAck || ln.repair.unacked(ln) > 0 || ln.repair.starved {
+		if l.rc && ln.flight.len() > 0 {
+			return true
+		}
+		if !l.rc && (ln.expect != ln.saidAck || ln.repair.unacked(ln) > 0 || ln.repair.starved) {
 			return true
 		}
 	}
@@ -59,6 +66,9 @@ func (l *Link) tickIn() time.Duration {
 	defer l.mu.Unlock()
 	if !l.events && l.tidy() > 0 {
 		return shortNap
+	}
+	if l.rc && l.events {
+		return lookEvery
 	}
 	return tickEvery
 }
