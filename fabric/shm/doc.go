@@ -22,7 +22,8 @@
 //
 // # Waiting
 //
-// A rank that waits polls for Config.Spin, then sleeps on its bell, a futex that its
+// A rank that waits polls for Config.Spin, between polls offering its core to others if
+// that is crowded (Config.Crowded), then sleeps on its bell, a futex that its
 // peers ring when they have written or freed something and somebody sleeps. So an
 // idle rank costs nothing. While it waits, for whatever it may be, it moves on the
 // messages that are posted on links of the same channel: posting and then receiving

@@ -19,9 +19,16 @@
 // A difference ends the link with a *fabric.LostError about a *fabric.CorruptError.
 //
 // There is no reader goroutine: whoever calls Recv reads the socket itself, first
-// spinning for a moment when there are cores to spare, then parked in the runtime's
-// poller. A small message therefore crosses with one system call on either side
-// and no goroutine switch.
+// polling for a moment, between polls offering the processor to others if ranks
+// outnumber cores, then parked in the runtime's poller. A small message therefore
+// crosses with one system call on either side and no goroutine switch. On Linux the
+// runtime's poller knows of a data socket only while somebody is parked: it would
+// otherwise be woken by every message, also by those that are being polled for.
+//
+// A link of a single stream, again on Linux, is a fabric.Backlog: it needs no goroutine
+// to send either. What the socket does not take at once moves on while its user waits
+// in any link of the same channel. That is the better half of the bargain where a rank
+// has hardly a core of its own; where it has several, more streams move more.
 //
 // What strangers can do at the listening port is limited: a bounded number of
 // connections may be in the handshake at once, each for a bounded time, with
