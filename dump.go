@@ -30,8 +30,29 @@ type dumper struct {
 	dir  string // "" for nowhere
 	busy sync.WaitGroup
 
+	gate   sync.Mutex // around closed, and the beginning of a dump
+	closed bool
+
 	mu     sync.Mutex
 	failed bool // the last could not be written
+}
+
+// begin has f write a dump, unless the job is closed: a group may still fail then.
+func (d *dumper) begin(f func()) bool {
+	d.gate.Lock()
+	defer d.gate.Unlock()
+	if !d.closed {
+		d.busy.Go(f)
+	}
+	return !d.closed
+}
+
+// close waits for dumps that are being written. None begins after it.
+func (d *dumper) close() {
+	d.gate.Lock()
+	d.closed = true
+	d.gate.Unlock()
+	d.busy.Wait()
 }
 
 // save writes a dump. It reports an error only if the dump before it was written:
@@ -62,12 +83,15 @@ func (j *job) dump(reason string) {
 	}
 	d := j.snapshot(reason)
 	done := make(chan struct{})
-	j.dumps.busy.Go(func() {
+	begun := j.dumps.begin(func() {
 		defer close(done)
 		if err := j.dumps.save(d); err != nil {
 			j.log.Warn("flight recorder not written", "err", err)
 		}
 	})
+	if !begun {
+		return
+	}
 	timer := time.NewTimer(dumpTime)
 	defer timer.Stop()
 	select {

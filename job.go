@@ -309,7 +309,7 @@ func (j *job) close() error {
 	}
 	j.wg.Wait()
 	j.tellers.Wait()
-	j.dumps.busy.Wait()
+	j.dumps.close()
 	if j.metrics != nil {
 		err = errors.Join(err, j.metrics.Close())
 	}

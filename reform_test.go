@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -13,8 +14,10 @@ import (
 	thunder "thundercollective"
 )
 
-// reformRole reduces; when a rank is lost it re-forms the job and does it again.
+// reformRole reduces; when a rank is lost it re-forms the job and does it again. In the
+// end it has nothing of any generation.
 func reformRole() int {
+	files := openFiles()
 	ctx := context.Background()
 	c, err := thunder.Init(ctx, thunder.Options{})
 	for err == nil {
@@ -31,6 +34,10 @@ func reformRole() int {
 				return 1
 			}
 			c.Close()
+			if left := leftBehind(files); left != "" {
+				fmt.Println("left", left)
+				return 1
+			}
 			return 0
 		}
 		var opErr error
@@ -105,8 +112,9 @@ func TestReform(t *testing.T) {
 			}
 			for r, p := range ps {
 				expect(r, p, "sum 3")
+				rest, _ := io.ReadAll(p.out)
 				if err := p.Wait(); err != nil {
-					t.Errorf("rank %d: %v", r, err)
+					t.Errorf("rank %d: %v\n%s", r, err, rest)
 				}
 			}
 		})

@@ -95,25 +95,40 @@ func (a *Agent) greet(ctx context.Context) error {
 	go func() { greeting <- a.awaitHello() }()
 	timeout := time.NewTimer(greetTimeout)
 	defer timeout.Stop()
+	var err error
 	select {
-	case err := <-greeting:
-		if err == nil {
-			return nil
-		}
-		a.await(lastWords)
-		if he, ok := errors.AsType[*HostError](err); ok {
-			return he
-		}
-		return diagnose(a.Host, cmp.Or(a.stderr.String(), a.noise), err)
+	case err = <-greeting:
+	case <-a.exited:
+		err = a.hangUp(greeting)
 	case <-timeout.C:
 		a.await(0)
-		<-greeting
+		a.hangUp(greeting)
 		return &HostError{Host: a.Host, Reason: fmt.Sprintf("no answer from an agent in %v", greetTimeout), Detail: lastLine(a.stderr.String())}
 	case <-ctx.Done():
 		a.await(0)
-		<-greeting
+		a.hangUp(greeting)
 		return context.Cause(ctx)
 	}
+	if err == nil {
+		return nil
+	}
+	a.await(lastWords)
+	if he, ok := errors.AsType[*HostError](err); ok {
+		return he
+	}
+	return diagnose(a.Host, cmp.Or(a.stderr.String(), a.noise), err)
+}
+
+// hangUp waits a moment for the greeting of a process that has ended, and no longer:
+// something that it left in the background may hold its end of the stream. That is
+// ended, too.
+func (a *Agent) hangUp(greeting <-chan error) error {
+	late := time.AfterFunc(lastWords, func() {
+		syscall.Kill(-a.cmd.Process.Pid, syscall.SIGKILL)
+		a.stdout.Close()
+	})
+	defer late.Stop()
+	return <-greeting
 }
 
 func (a *Agent) awaitHello() error {
