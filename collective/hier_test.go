@@ -55,15 +55,15 @@ func TestRunHostsLong(t *testing.T) {
 
 func TestHostsPlanIsBounded(t *testing.T) {
 	for _, kind := range []Kind{AllReduce, ReduceScatter, AllGather, Broadcast, Reduce} {
-		for rank := range 7 {
+		for _, rank := range []int{0, 1, 6} {
 			for _, separate := range []bool{false, true} {
-				s := Spec{Kind: kind, Algo: Hier, Rank: rank, Size: 7, Count: 1 << 26, Hosts: hostsOf("ABBCCCC"), Separate: separate}
+				s := Spec{Kind: kind, Algo: Hier, Rank: rank, Size: 7, Count: 1 << 24, Hosts: hostsOf("ABBCCCC"), Separate: separate}
 				p, err := NewPlan(s, reduce.F32, reduce.Sum)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if p.Scratch() > windowBytes || p.size() > 60_000 {
-					t.Errorf("%v of 256 MiB at rank %d: scratch of %d bytes, %d actions", kind, rank, p.Scratch(), p.size())
+				if p.Scratch() > windowBytes || p.size() > 15_000 {
+					t.Errorf("%v of 64 MiB at rank %d: scratch of %d bytes, %d actions", kind, rank, p.Scratch(), p.size())
 				}
 			}
 		}
