@@ -4,7 +4,7 @@
 // A link has one stream per rail, or several; a stream is any reliable pair of byte
 // streams (Conn). A message is cut into segments of segmentSize, which are numbered
 // without a gap over the life of the link and handed to a stream on whichever rail is
-// free: one that has no more bytes under way than it delivers in a few round trips,
+// free: one that has no more bytes under way than it delivers in a few milliseconds,
 // and on which the segment would not be late. Late is after all that is left of the
 // message could have arrived over all rails together. So a rail carries what it is
 // good for, measured as it goes, and all are done with a message at the same time.

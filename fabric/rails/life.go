@@ -30,7 +30,7 @@ func (l *link) attach(index int, conn Conn) bool {
 	if la.live++; la.live == 1 {
 		la.pace = pace{} // it may be another cable now
 	}
-	s := &stream{l: l, index: index, rail: r, lane: la, conn: conn, alive: true, over: make(chan struct{}), born: time.Now(), lastAck: time.Now(), ackDue: true}
+	s := &stream{l: l, index: index, rail: r, lane: la, conn: conn, depth: newDepth(conn), alive: true, over: make(chan struct{}), born: time.Now(), lastAck: time.Now(), ackDue: true}
 	s.wake.L = &l.mu
 	s.goDue = l.isUp && l.dials()
 	l.streams[index] = s

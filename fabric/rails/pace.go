@@ -2,10 +2,14 @@ package rails
 
 import "time"
 
-// pace measures what a rail delivers, and how much should be under way on it for
-// that: three times what it delivers in its shortest round trip (acknowledgements may
-// have to queue behind what the other end sends), and a little for the scheduler. More
-// would only wait in queues, and hold up what the others have delivered.
+// pace measures what a rail delivers, and how much may be under way on it for that.
+//
+// Acknowledgements queue behind what the other end sends. If as much were in the queues
+// as may be under way, then with both ends sending, each would have its window
+// delivered and wait for acknowledgements which are behind the other's window: the
+// two would take turns. So the queues are kept shorter than the window: a stream hands
+// to the system what it sends in about a millisecond (ahead), and several times
+// that may be unacknowledged (slack).
 type pace struct {
 	delivered uint64  // bytes acknowledged
 	rate      float64 // bytes per second; the most seen lately
@@ -18,14 +22,24 @@ const (
 	mostWindow  = maxSegments * segmentSize
 	// tripLife is how long the shortest round trip is believed in.
 	tripLife = 10 * time.Second
+	// slack is how long acknowledgements may take, beyond the round trips.
+	slack = 8 * time.Millisecond
+	// ahead is how long a rail is kept busy by what the system has been handed.
+	ahead = time.Millisecond
 	// fade is what a rate loses with each sample that does not reach it.
 	fade = 0.995
 )
 
 // window is how many bytes may be under way.
 func (p *pace) window() int {
-	w := 3*p.rate*p.trip.Seconds() + 4*segmentSize
+	w := p.rate * (3*p.trip + slack).Seconds()
 	return int(min(max(w, leastWindow), mostWindow))
+}
+
+// depth is how much each stream of a rail hands to the system ahead of the wire.
+func (la *lane) depth() int {
+	d := la.pace.rate * ahead.Seconds() / float64(max(la.live, 1))
+	return int(min(max(d, 2*segmentSize), mostWindow))
 }
 
 // ack takes the sample that the acknowledgement of a segment is.

@@ -19,7 +19,7 @@ func TestTakes(t *testing.T) {
 		want  []bool
 	}{
 		{"in the middle of a message both take", []lane{on(1000, 2, 2), on(3000, 4, 2)}, 500, []bool{true, true}},
-		{"a full window takes no more", []lane{on(1000, 10, 2), on(3000, 4, 2)}, 500, []bool{false, true}},
+		{"a full window takes no more", []lane{on(1000, 21, 2), on(3000, 4, 2)}, 500, []bool{false, true}},
 		{"the last segment is for the fast one", []lane{on(1000, 1, 2), on(3000, 0, 2)}, 1, []bool{false, true}},
 		{"the slow one has less to do", []lane{on(1000, 0, 2), on(3000, 6, 2)}, 1, []bool{true, false}},
 		{"equal ones share", []lane{on(1000, 3, 2), on(1000, 2, 2)}, 2, []bool{true, true}},

@@ -34,10 +34,11 @@ type stream struct {
 	lastAck  time.Time
 
 	// The writer's.
-	head [headerSize]byte
-	one  [headerSize + smallSize]byte
-	vec  [2][]byte
-	bufs net.Buffers
+	depth *depth
+	head  [headerSize]byte
+	one   [headerSize + smallSize]byte
+	vec   [2][]byte
+	bufs  net.Buffers
 }
 
 // takes says whether the stream is free to carry another segment.
@@ -88,7 +89,11 @@ func (s *stream) write() {
 		}
 		s.ackDue = false
 		h.encode(&s.head)
+		depth := s.lane.depth()
 		l.mu.Unlock()
+		if seg != nil && seg.n > smallSize {
+			s.depth.to(depth)
+		}
 		err := s.put(seg)
 		l.mu.Lock()
 		if seg != nil {
