@@ -167,10 +167,12 @@ func (f *Fabric) link(k linkKey) (l *link, first bool, err error) {
 	return l, first, nil
 }
 
-func (f *Fabric) all() []*link {
+func (f *Fabric) all() []*link { return f.appendAll(nil) }
+
+// appendAll appends the links to a list.
+func (f *Fabric) appendAll(list []*link) []*link {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	list := make([]*link, 0, len(f.links))
 	for _, l := range f.links {
 		list = append(list, l)
 	}

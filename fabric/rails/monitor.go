@@ -17,30 +17,29 @@ const silence = 10
 func (f *Fabric) monitor() {
 	tick := time.NewTicker(min(max(f.cfg.Stall/4, 10*time.Millisecond), hedgeTime))
 	defer tick.Stop()
+	var links []*link // kept, so that looking costs no allocation
 	for {
 		select {
 		case <-f.ctx.Done():
 			return
 		case now := <-tick.C:
-			links := f.all()
+			links = f.appendAll(links[:0])
 			for _, l := range links {
 				l.look(now)
 			}
-			f.eachSuspect(func(r *rail, lost time.Time) {
-				for _, l := range links {
-					l.leave(r, lost)
-				}
-			})
+			f.leaveSuspects(links)
 		}
 	}
 }
 
-// eachSuspect calls do for the rails that were lost since the last look.
-func (f *Fabric) eachSuspect(do func(r *rail, lost time.Time)) {
+// leaveSuspects has the links give up the rails that were lost since the last look.
+func (f *Fabric) leaveSuspects(links []*link) {
 	for _, rails := range f.rails {
 		for _, r := range rails {
 			if lost, was := r.suspected(); was {
-				do(r, lost)
+				for _, l := range links {
+					l.leave(r, lost)
+				}
 			}
 		}
 	}
