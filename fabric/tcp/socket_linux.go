@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -46,8 +47,8 @@ type gate struct {
 	epoll  int
 	fd     int // the socket
 	events uint32
-	armed  bool // an event may be pending
-	also   *hub // whose solos' sockets are waited for, too; may be nil
+	armed  []int32 // sockets of which an event was asked for and has not been taken
+	also   *hub    // whose solos' sockets are waited for, too; may be nil
 
 	try  func(fd uintptr) bool // of the call under way
 	err  error                 // of arming
@@ -83,16 +84,7 @@ func (g *gate) pass(try func(fd uintptr) bool) error {
 
 // attempt is called by the runtime: at once, and whenever the gate opened.
 func (g *gate) attempt(uintptr) bool {
-	if g.armed {
-		// Takes the events that have come; one that comes later opens the gate for
-		// nothing, once.
-		for {
-			if n, _ := unix.EpollWait(g.epoll, g.came[:], 0); n < len(g.came) {
-				break
-			}
-		}
-		g.armed = false
-	}
+	g.drain()
 	if g.try(uintptr(g.fd)) {
 		return true
 	}
@@ -108,7 +100,6 @@ func (g *gate) attempt(uintptr) bool {
 			}
 		}
 	}
-	g.armed = true
 	if err := g.arm(g.fd, events); err != nil {
 		g.err = os.NewSyscallError("epoll_ctl", err)
 		return true
@@ -116,9 +107,33 @@ func (g *gate) attempt(uintptr) bool {
 	return false
 }
 
+// drain takes the events that have come. It must be done before a socket is armed
+// again: the kernel does not tell of one that is there already and was not taken, and
+// that of an earlier wait which ended for another reason may have gone unheard. One
+// that comes later opens the gate for nothing, once.
+func (g *gate) drain() {
+	for len(g.armed) > 0 {
+		n, err := unix.EpollWait(g.epoll, g.came[:], 0)
+		if err == unix.EINTR {
+			continue
+		}
+		for _, e := range g.came[:max(n, 0)] {
+			if i := slices.Index(g.armed, e.Fd); i >= 0 {
+				g.armed = slices.Delete(g.armed, i, i+1)
+			}
+		}
+		if n < len(g.came) {
+			break
+		}
+	}
+}
+
 // arm lets the next event of a socket open the gate, at once if it is there.
 func (g *gate) arm(fd int, events uint32) error {
-	e := unix.EpollEvent{Events: events}
+	e := unix.EpollEvent{Events: events, Fd: int32(fd)}
+	if !slices.Contains(g.armed, e.Fd) {
+		g.armed = append(g.armed, e.Fd)
+	}
 	err := unix.EpollCtl(g.epoll, unix.EPOLL_CTL_MOD, fd, &e)
 	if err == unix.ENOENT {
 		err = unix.EpollCtl(g.epoll, unix.EPOLL_CTL_ADD, fd, &e)
