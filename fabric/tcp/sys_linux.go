@@ -11,39 +11,80 @@ import (
 // for a few microseconds at most.
 const rawLimit = 16 << 10
 
-// vector is the pair of buffers of one vectored call.
+// gatherLimit is up to where two buffers are copied into one: vectored calls take
+// longer than that.
+const gatherLimit = 4 << 10
+
+// vector is the pair of buffers of one call.
 type vector struct {
-	iov [2]unix.Iovec
+	a, b   []byte
+	iov    [2]unix.Iovec
+	gather []byte // both, where they are copied into one; made on first use
 }
 
 // set describes a then b, either of which may be empty, and returns the total.
 func (v *vector) set(a, b []byte) int {
-	v.iov[0].Base, v.iov[1].Base = unsafe.SliceData(a), unsafe.SliceData(b)
-	v.iov[0].SetLen(len(a))
-	v.iov[1].SetLen(len(b))
+	v.a, v.b = a, b
 	return len(a) + len(b)
 }
 
+// one returns the single buffer that a call can use, nil if it takes two.
+func (v *vector) one(total int) []byte {
+	switch {
+	case len(v.a) == 0:
+		return v.b
+	case len(v.b) == 0:
+		return v.a
+	case total > gatherLimit:
+		return nil
+	case v.gather == nil:
+		v.gather = make([]byte, gatherLimit)
+	}
+	return v.gather[:total]
+}
+
 // readv fills the buffers from a non-blocking socket.
-func (v *vector) readv(fd uintptr, total int) (int, error) { return v.call(unix.SYS_READV, fd, total) }
+func (v *vector) readv(fd uintptr, total int) (int, error) {
+	p := v.one(total)
+	if p == nil {
+		return v.both(unix.SYS_READV, fd, total)
+	}
+	n, err := call(unix.SYS_RECVFROM, total, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), 0)
+	if n > 0 && len(v.a) > 0 && len(v.b) > 0 {
+		copy(v.b, p[copy(v.a, p[:n]):n])
+	}
+	return n, err
+}
 
 // writev writes the buffers to a non-blocking socket.
 func (v *vector) writev(fd uintptr, total int) (int, error) {
-	return v.call(unix.SYS_WRITEV, fd, total)
+	p := v.one(total)
+	if p == nil {
+		return v.both(unix.SYS_WRITEV, fd, total)
+	}
+	if len(v.a) > 0 && len(v.b) > 0 {
+		copy(p[copy(p, v.a):], v.b)
+	}
+	return call(unix.SYS_SENDTO, total, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), unix.MSG_NOSIGNAL)
 }
 
-func (v *vector) call(trap, fd uintptr, total int) (int, error) {
-	iov, n := uintptr(unsafe.Pointer(&v.iov[0])), uintptr(2)
-	if v.iov[0].Len == 0 {
-		iov, n = uintptr(unsafe.Pointer(&v.iov[1])), 1
-	}
+// both makes a vectored call.
+func (v *vector) both(trap, fd uintptr, total int) (int, error) {
+	v.iov[0].Base, v.iov[1].Base = unsafe.SliceData(v.a), unsafe.SliceData(v.b)
+	v.iov[0].SetLen(len(v.a))
+	v.iov[1].SetLen(len(v.b))
+	return call(trap, total, fd, uintptr(unsafe.Pointer(&v.iov[0])), 2, 0)
+}
+
+// call makes a system call that moves up to total bytes.
+func call(trap uintptr, total int, fd, p, n, flags uintptr) (int, error) {
 	for {
 		var r uintptr
 		var e syscall.Errno
 		if total <= rawLimit {
-			r, _, e = unix.RawSyscall(trap, fd, iov, n)
+			r, _, e = unix.RawSyscall6(trap, fd, p, n, flags, 0, 0)
 		} else {
-			r, _, e = unix.Syscall(trap, fd, iov, n)
+			r, _, e = unix.Syscall6(trap, fd, p, n, flags, 0, 0)
 		}
 		switch e {
 		case 0:
