@@ -111,7 +111,7 @@ func (c *Comm) choose(k Kind, size, bytes int) Algo {
 	case c.hosts.Mixed() && c.cables == nil:
 		return collective.ChooseMixed(k, size, c.hosts, bytes)
 	case c.census.crowded:
-		return collective.ChooseCrowded(k, size, bytes)
+		return collective.ChooseCrowded(k, size, bytes, c.census.commons)
 	}
 	return collective.Choose(k, size, bytes)
 }

@@ -60,12 +60,21 @@ func Choose(k Kind, size, bytes int) Algo {
 
 // ChooseCrowded is Choose for ranks of one machine that outnumber its processors.
 // There a message costs what it takes to switch from one rank to another, and what
-// counts is how many have to be waited for, not how many are under way at once.
-func ChooseCrowded(k Kind, size, bytes int) Algo {
+// counts is how many have to be waited for, not how many are under way at once. Over
+// sockets each message is a visit to the kernel as well, so fewer are better; in
+// shared memory they cost next to nothing.
+func ChooseCrowded(k Kind, size, bytes int, shared bool) Algo {
+	const KiB = 1 << 10
 	switch {
-	case k == AllReduce && size > 2 && bytes <= 64<<10:
+	case size <= 2:
+	case shared && k == AllReduce && bytes > 8*KiB && bytes <= 32*KiB:
+		return HalvingDoubling
+	case shared:
+	case k == AllReduce && bytes <= 128*KiB:
 		return Tree
-	case k == Barrier && size > 2:
+	case k == AllReduce && bytes <= 2048*KiB:
+		return HalvingDoubling
+	case k == Barrier:
 		return Doubling
 	}
 	return Choose(k, size, bytes)
