@@ -112,6 +112,8 @@ func (c *Comm) choose(k Kind, size, bytes int) Algo {
 		return collective.ChooseMixed(k, size, c.hosts, bytes)
 	case c.census.crowded:
 		return collective.ChooseCrowded(k, size, bytes, c.census.commons)
+	case c.census.commons:
+		return collective.ChooseShared(k, size, bytes)
 	}
 	return collective.Choose(k, size, bytes)
 }

@@ -70,12 +70,22 @@ func ChooseCrowded(k Kind, size, bytes int, shared bool) Algo {
 	case shared && k == AllReduce && bytes > 8*KiB && bytes <= 32*KiB:
 		return HalvingDoubling
 	case shared:
+		return ChooseShared(k, size, bytes)
 	case k == AllReduce && bytes <= 128*KiB:
 		return Tree
 	case k == AllReduce && bytes <= 2048*KiB:
 		return HalvingDoubling
 	case k == Barrier:
 		return Doubling
+	}
+	return Choose(k, size, bytes)
+}
+
+// ChooseShared is Choose for ranks that share memory: there, a block costs the same
+// from whoever it comes.
+func ChooseShared(k Kind, size, bytes int) Algo {
+	if k == AllGather && size <= 8 {
+		return Direct
 	}
 	return Choose(k, size, bytes)
 }

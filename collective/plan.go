@@ -15,7 +15,20 @@ const (
 	// unless Spec.Segment says otherwise: long enough to cost little each, short
 	// enough to overlap.
 	DefaultSegment = 256 << 10
+	// wholeSegment is that of messages which nobody passes on, reduces or waits for:
+	// there is nothing to overlap with.
+	wholeSegment = 1 << 40
 )
+
+// segment is the length in bytes of the pieces in which messages travel unless
+// somebody says otherwise.
+func (s *Spec) segment() int {
+	switch {
+	case s.Kind == AllToAll && s.Algo == Direct, s.Kind == AllGather && (s.Algo == Direct || s.Size == 2):
+		return wholeSegment
+	}
+	return DefaultSegment
+}
 
 // A Plan is a schedule ready to run: cut into segments, bound to an element type
 // and a reduction, with the waits of the hazard rule worked out. It is not changed
@@ -61,7 +74,7 @@ type wait struct{ peer, n int }
 // zero becomes 2 MiB. The reduction matters only to operations that reduce, the
 // type to all but Barrier.
 func NewPlan(s Spec, dt reduce.DType, op reduce.Op) (*Plan, error) {
-	segment := DefaultSegment
+	segment := s.segment()
 	if s.Segment > 0 {
 		segment = s.Segment * dt.Size()
 	}
