@@ -73,9 +73,9 @@ func ChooseCrowded(k Kind, size, bytes int, shared bool) Algo {
 		return ChooseShared(k, size, bytes)
 	case k == AllReduce && bytes <= 128*KiB:
 		return Tree
-	case k == AllReduce && bytes <= 2048*KiB:
+	case k == AllReduce && bytes <= 2048*KiB, k == ReduceScatter && bytes <= 32*KiB:
 		return HalvingDoubling
-	case k == Barrier:
+	case k == AllGather && bytes <= 32*KiB, k == Barrier:
 		return Doubling
 	}
 	return Choose(k, size, bytes)
