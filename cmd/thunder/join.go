@@ -31,7 +31,7 @@ func (f *joinFlags) add(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.addrs, "addr", nil, "`HOST:PORT` of a rank, once per rank in order; several rails with commas")
 	fs.StringVar(&f.coordinator, "coordinator", "", "`HOST:PORT` where rank 0 is met, instead of --addr (THUNDER_COORDINATOR)")
 	fs.StringVar(&f.hostfile, "hostfile", "", "`FILE` with the addresses of all ranks, instead of --addr (THUNDER_HOSTFILE)")
-	fs.StringVar(&f.edges, "edges", "", "`CABLES` between ranks or hosts, if not all are joined: 0-1,1-2@10 with rates in Gb/s (THUNDER_EDGES)")
+	fs.StringVar(&f.edges, "edges", "", "`CABLES` between ranks or hosts, if not all are joined: 0-1,1-2@10 with rates in Gb/s; a/0-1.3=b/0-3.1 is a USB4STREAM cable (THUNDER_EDGES)")
 	fs.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the job's secret, the same on every rank (THUNDER_TOKEN_FILE)")
 	fs.BoolVar(&f.insecure, "insecure", false, "listen beyond this machine without a token (THUNDER_INSECURE)")
 	fs.DurationVar(&f.startTimeout, "start-timeout", 0, "how far apart ranks may start (default 1m0s) (THUNDER_START_TIMEOUT)")

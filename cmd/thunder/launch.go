@@ -116,7 +116,7 @@ func (f *launchFlags) add(cmd *cobra.Command) {
 	fs.IntVarP(&f.ranks, "ranks", "n", 0, "`NUMBER` of ranks: on this machine, or the first so many slots of the hosts (default: 1, or all slots)")
 	fs.StringVar(&f.hosts, "hosts", "", "`HOSTS` to run on, as ssh knows them, with their number of ranks: a,b:2,me@c")
 	fs.StringVar(&f.hostfile, "hostfile", "", "JSON `FILE` with the hosts to run on")
-	fs.StringVar(&f.edges, "edges", "", "`CABLES` between ranks or hosts, if not all are joined: 0-1,b-c@10 with rates in Gb/s (default: the hostfile's) (THUNDER_EDGES)")
+	fs.StringVar(&f.edges, "edges", "", "`CABLES` between ranks or hosts, if not all are joined: 0-1,b-c@10 with rates in Gb/s; a/0-1.3=b/0-3.1 is a USB4STREAM cable (default: the hostfile's) (THUNDER_EDGES)")
 	fs.StringArrayVar(&f.env, "env", nil, "set a variable for every rank, `NAME=value`, or pass on ours, NAME (repeatable)")
 	fs.StringVar(&f.cwd, "cwd", "", "`FOLDER` to run in on every machine (default: this one where it exists, else the home folder)")
 	fs.StringVar(&f.python, "python", "", "Python `INTERPRETER` for scripts (default: python3)")
