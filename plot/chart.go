@@ -110,7 +110,7 @@ func (p Panel) draw(out *canvas, left, top float64) {
 	for i, s := range p.Series {
 		p.drawSeries(out, i, s, at)
 	}
-	p.drawLegend(out, right, top-16)
+	p.drawLegend(out, left, right, top)
 }
 
 func (p Panel) drawSeries(out *canvas, i int, s Series, at func(x, y float64) point) {
@@ -136,19 +136,39 @@ func (p Panel) drawSeries(out *canvas, i int, s Series, at func(x, y float64) po
 	}
 }
 
-// drawLegend names the series, right-aligned on the title's line.
-func (p Panel) drawLegend(out *canvas, right, y float64) {
+// drawLegend names the series: right-aligned on the title's line, or below each other
+// in the upper left corner, where rising lines leave room, if they are too many for
+// that.
+func (p Panel) drawLegend(out *canvas, left, right, top float64) {
 	// The width of a letter is a guess, on the generous side.
-	const perLetter, swatch, gap = 7.5, 18.0, 6.0
-	for i := len(p.Series) - 1; i >= 0; i-- {
-		name := p.Series[i].Name
-		if name == "" {
-			continue
+	const perLetter, swatch, gap, row = 7.5, 18.0, 6.0, 17.0
+	width := func(s string) float64 { return perLetter * float64(len([]rune(s))) }
+	total := width(p.Title)
+	for _, s := range p.Series {
+		if s.Name != "" {
+			total += width(s.Name) + swatch + 3*gap
 		}
-		left := right - perLetter*float64(len([]rune(name))) - gap - swatch
+	}
+	name := func(i int, x, y float64) {
 		out.put(`<line stroke="var(--c%d)" stroke-width="3" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`,
-			i%maxSeries, left, y-4, left+swatch, y-4)
-		out.text("tick", "start", left+swatch+gap, y, name)
-		right = left - 2*gap
+			i%maxSeries, x, y-4, x+swatch, y-4)
+		out.text("tick", "start", x+swatch+gap, y, p.Series[i].Name)
+	}
+	if total > right-left {
+		y := top + row
+		for i, s := range p.Series {
+			if s.Name != "" {
+				name(i, left+2*gap, y)
+				y += row
+			}
+		}
+		return
+	}
+	for i := len(p.Series) - 1; i >= 0; i-- {
+		if s := p.Series[i]; s.Name != "" {
+			x := right - width(s.Name) - gap - swatch
+			name(i, x, top-16)
+			right = x - 2*gap
+		}
 	}
 }

@@ -132,7 +132,7 @@ func writePlot(path string, s *settings, c benchCase, r *results) error {
 	panel := plot.Panel{
 		Title: "time of one operation, median",
 		X:     plot.Axis{Label: "size", Base: 2, Format: bench.FormatSize},
-		Y:     plot.Axis{Label: "µs", Base: 10},
+		Y:     plot.Axis{Base: 10, Format: bench.FormatMicros},
 	}
 	for _, name := range r.names {
 		line := plot.Series{Name: name}
