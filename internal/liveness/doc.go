@@ -18,8 +18,8 @@
 // # Verdict
 //
 // Evidence is an accusation, which the accuser tells everybody. A rank that knows
-// of one waits a moment for others (T/8 where it is about silence, T/20 where a
-// connection broke) and then convicts the rank with most accusers, the highest of
+// of one waits a moment for others (T/8 where it is about silence, T/20 but at most
+// 150 ms where a connection broke) and then convicts the rank with most accusers, the highest of
 // those with as many; so that ranks which heard the same decide the same, also when
 // two ranks that are both alive lost each other and each accuses the other. The
 // verdict is told to everybody, and adopted by those that have none yet. What the
@@ -29,7 +29,7 @@
 //
 // # Bounds
 //
-// A dead process is convicted T/20 after its connections broke; silence is
+// A dead process is convicted that moment after its connections broke; silence is
 // convicted after at most ¾ T + T/16 (tick) + T/8, counted from the last heartbeat,
 // so within T of the moment the cable was cut. Ranks that see different evidence
 // within the same moment (two deaths, at the edge of the wait) may convict in a

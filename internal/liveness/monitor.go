@@ -22,10 +22,14 @@ func (c Config) Tick() time.Duration { return c.Timeout / 16 }
 
 func (c Config) silence() time.Duration { return c.Timeout * 3 / 4 }
 
+// mostSettle bounds the wait after a connection broke: that the others hear of it takes
+// no longer where silence is given more time.
+const mostSettle = 150 * time.Millisecond
+
 // settle is how long accusations of a kind are waited for.
 func (c Config) settle(broke bool) time.Duration {
 	if broke {
-		return c.Timeout / 20
+		return min(c.Timeout/20, mostSettle)
 	}
 	return c.Timeout / 8
 }
