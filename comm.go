@@ -125,8 +125,11 @@ func (c *Comm) Close() error {
 	if c.id == worldID {
 		return c.job.close()
 	}
+	c.fail(&ClosedError{})
+	c.turn.enterAndWait()
+	c.job.forget(c) // before the links go: who loses one asks
+	c.turn.leave()
 	c.shut()
-	c.job.forget(c)
 	return nil
 }
 

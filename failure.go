@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"thundercollective/fabric"
@@ -79,6 +80,11 @@ func (c *Comm) explain(err error, a call) error {
 func (c *Comm) verdict(lost *fabric.LostError) {
 	j, rank := c.job, lost.Peer
 	p := j.peers[rank]
+	if c.id != worldID {
+		// It may be well and have closed this group only; asked for an operation
+		// that it cannot have come to, it says so.
+		j.tellRanks([]int{rank}, &notice{kind: noticeWhere, group: c.id, seq: math.MaxUint64})
+	}
 	c.await(j.ctx, patience, p.left)
 	if c.Err() != nil {
 		return
