@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"thundercollective/fabric/internal/spin"
 	"thundercollective/fabric/rdma/internal/hca"
 )
 
@@ -151,7 +152,7 @@ func (l *Link) missed(ln *lane) {
 // Link.mu.
 type side struct {
 	watch
-	spin   spinner
+	spin   spin.Spinner
 	broken error // set once the direction is over
 	parked bool
 	poked  bool // something happened while the caller was polling
@@ -159,10 +160,10 @@ type side struct {
 	timer  *time.Timer // where there are no events
 }
 
-func newSide(spin time.Duration) side {
+func newSide(budget time.Duration) side {
 	t := time.NewTimer(time.Hour)
 	t.Stop()
-	return side{spin: spinner{max: spin, budget: spin}, wake: make(chan struct{}, 1), timer: t}
+	return side{spin: spin.Spinner{Budget: budget}, wake: make(chan struct{}, 1), timer: t}
 }
 
 // notify tells a side that its caller should look again.
@@ -184,17 +185,17 @@ func (l *Link) wait(s *side) {
 	if l.poll(s) {
 		return
 	}
-	if s.spin.next(); s.spin.budget > 0 {
-		for start := time.Now(); time.Since(start) < s.spin.budget; {
+	if s.spin.Try() {
+		for start := time.Now(); time.Since(start) < s.spin.Budget; {
 			l.mu.Unlock()
 			runtime.Gosched()
 			l.mu.Lock()
 			if s.poked || l.poll(s) {
-				s.spin.won()
+				s.spin.Won()
 				return
 			}
 		}
-		s.spin.lost()
+		s.spin.Lost()
 	}
 	l.park(s)
 }
