@@ -9,7 +9,7 @@ func (f *Fabric) Kill() {
 	for _, p := range f.links {
 		if l := p.get(); l != nil {
 			for _, s := range l.streams {
-				s.sock.control(func(fd uintptr) {
+				s.sock.(controller).control(func(fd uintptr) {
 					unix.SetsockoptLinger(int(fd), unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 				})
 			}
@@ -18,3 +18,8 @@ func (f *Fabric) Kill() {
 	f.mu.Unlock()
 	f.Close()
 }
+
+// A controller is a socket, any of them, that calls f with its descriptor.
+type controller interface{ control(f func(fd uintptr)) }
+
+func (s plainSocket) control(f func(fd uintptr)) { s.raw.Control(f) }

@@ -19,8 +19,6 @@ type socket interface {
 	// again.
 	interruptRead(stop bool)
 	interruptWrite(stop bool)
-	// control calls f with the descriptor.
-	control(f func(fd uintptr)) error
 	// Close unblocks read and write. What was written is still delivered.
 	Close() error
 }
@@ -43,7 +41,6 @@ func (s plainSocket) read(try func(fd uintptr) bool) error  { return s.raw.Read(
 func (s plainSocket) write(try func(fd uintptr) bool) error { return s.raw.Write(try) }
 func (s plainSocket) interruptRead(stop bool)               { s.SetReadDeadline(deadline(stop)) }
 func (s plainSocket) interruptWrite(stop bool)              { s.SetWriteDeadline(deadline(stop)) }
-func (s plainSocket) control(f func(fd uintptr)) error      { return s.raw.Control(f) }
 
 // deadline is one that has passed, or none.
 func deadline(passed bool) time.Time {

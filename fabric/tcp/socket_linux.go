@@ -153,10 +153,6 @@ func (s *gatedSocket) write(try func(fd uintptr) bool) error { return s.out.pass
 func (s *gatedSocket) interruptRead(stop bool)               { s.in.file.SetReadDeadline(deadline(stop)) }
 func (s *gatedSocket) interruptWrite(stop bool)              { s.out.file.SetReadDeadline(deadline(stop)) }
 
-func (s *gatedSocket) control(f func(fd uintptr)) error {
-	return s.in.raw.Control(func(uintptr) { f(uintptr(s.fd)) })
-}
-
 // Close implements socket. The descriptor goes last, when no call can use it.
 func (s *gatedSocket) Close() error {
 	s.in.close()
