@@ -125,18 +125,21 @@ func (c *Comm) Close() error {
 	if c.id == worldID {
 		return c.job.close()
 	}
-	c.fail(&ClosedError{})
-	c.turn.enterAndWait()
+	c.drain()
 	c.job.forget(c) // before the links go: who loses one asks
-	c.turn.leave()
-	c.shut()
+	c.release()
 	return nil
 }
 
-// shut ends the group at this rank only.
-func (c *Comm) shut() {
+// drain ends the group at this rank and returns when no operation uses it any more;
+// release comes next.
+func (c *Comm) drain() {
 	c.fail(&ClosedError{})
-	c.turn.enterAndWait() // until no operation uses the executor
+	c.turn.enterAndWait()
+}
+
+// release gives back what operations of the group used.
+func (c *Comm) release() {
 	defer c.turn.leave()
 	if c.exec != nil {
 		c.exec.Close()

@@ -297,7 +297,8 @@ func (j *job) close() error {
 	j.closed = true
 	j.mu.Unlock()
 	for _, c := range j.all() {
-		c.shut()
+		c.drain()
+		c.release()
 		// Who hears our goodbye before the reason for it would blame us.
 		j.announce(c, c.Err())
 	}
