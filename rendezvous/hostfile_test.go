@@ -125,6 +125,29 @@ func TestMarshalText(t *testing.T) {
 	}
 }
 
+func TestMarshalMLX(t *testing.T) {
+	h := &Hostfile{
+		Hosts: []Host{
+			{Name: "a", SSH: "me@a.local", Addrs: []string{"10.0.0.1", "10.1.0.1"}, RDMA: [][]string{nil, {"rdma_en5"}}},
+			{Name: "b", SSH: "b.local", Addrs: []string{"10.0.0.2"}, RDMA: [][]string{{"rdma_en2", "rdma_en3"}, nil}},
+		},
+		Edges: [][2]string{{"a", "b"}},
+	}
+	want := `[
+  {"ssh":"me@a.local","ips":["10.0.0.1","10.1.0.1"],"rdma":[null,"rdma_en5"]},
+  {"ssh":"b.local","ips":["10.0.0.2"],"rdma":[["rdma_en2","rdma_en3"],null]}
+]
+`
+	got, err := h.MarshalMLX()
+	if err != nil || string(got) != want {
+		t.Errorf("MarshalMLX = %s, %v", got, err)
+	}
+	h.Hosts[1].Slots = 2
+	if _, err := h.MarshalMLX(); err == nil || err.Error() != "hostfile: hosts[1].slots: is 2, which MLX's form cannot say" {
+		t.Errorf("MarshalMLX of a host with two ranks: %v", err)
+	}
+}
+
 // TestHostfileErrors is the list of what users get wrong, and what they are told.
 func TestHostfileErrors(t *testing.T) {
 	lines := func(s ...string) string { return strings.Join(s, "\n") }

@@ -45,32 +45,53 @@ func (h *Hostfile) Marshal() ([]byte, error) {
 		}
 		w.list("edges", edges)
 	}
-	if w.err != nil {
-		return nil, fmt.Errorf("writing hostfile: %w", w.err)
-	}
-	text := []byte("{\n" + strings.Join(w.fields, ",\n") + "\n}\n")
-	if _, err := ParseHostfile(h.Path, text); err != nil {
-		return nil, err
-	}
-	return text, nil
+	return w.text(h.Path, "{\n"+strings.Join(w.fields, ",\n")+"\n}\n")
 }
 
 func (h *Host) json() hostJSON {
-	j := hostJSON{Name: h.Name, SSH: h.SSH, Addrs: h.Addrs}
+	j := hostJSON{Name: h.Name, SSH: h.SSH, Addrs: h.Addrs, RDMA: DeviceRow(h.RDMA)}
 	if h.Slots > 1 {
 		j.Slots = h.Slots
 	}
-	for _, devices := range h.RDMA {
+	return j
+}
+
+// MarshalMLX writes h as text in the form that mlx.launch takes, a line for each host:
+// its ssh destination, addresses and devices. That form has no place for cables, nor
+// for slots: list a host as often as it has ranks. It fails if the result would not be
+// a valid hostfile.
+func (h *Hostfile) MarshalMLX() ([]byte, error) {
+	type host struct {
+		SSH  string   `json:"ssh"`
+		IPs  []string `json:"ips"`
+		RDMA []any    `json:"rdma,omitempty"`
+	}
+	var w hostfileWriter
+	lines := make([]string, len(h.Hosts))
+	for i, from := range h.Hosts {
+		if from.slots() > 1 {
+			return nil, h.bad(from.at, h.hostField(i)+".slots", "is %d, which MLX's form cannot say", from.Slots)
+		}
+		lines[i] = w.json(host{from.SSH, from.Addrs, DeviceRow(from.RDMA)})
+	}
+	return w.text(h.Path, "[\n  "+strings.Join(lines, ",\n  ")+"\n]\n")
+}
+
+// DeviceRow is how a row of RDMA devices is written as JSON, in hostfiles and in the
+// matrix that MLX hands to its ranks: null, a name or a list of names for each peer.
+func DeviceRow(row [][]string) []any {
+	var list []any
+	for _, devices := range row {
 		switch len(devices) {
 		case 0:
-			j.RDMA = append(j.RDMA, nil)
+			list = append(list, nil)
 		case 1:
-			j.RDMA = append(j.RDMA, devices[0])
+			list = append(list, devices[0])
 		default:
-			j.RDMA = append(j.RDMA, devices)
+			list = append(list, devices)
 		}
 	}
-	return j
+	return list
 }
 
 // A hostfileWriter collects the lines of an object, and the first error.
@@ -93,4 +114,15 @@ func (w *hostfileWriter) field(name, value string) {
 
 func (w *hostfileWriter) list(name string, items []string) {
 	w.field(name, "[\n    "+strings.Join(items, ",\n    ")+"\n  ]")
+}
+
+// text returns what was written, if it can be read again.
+func (w *hostfileWriter) text(path, s string) ([]byte, error) {
+	if w.err != nil {
+		return nil, fmt.Errorf("writing hostfile: %w", w.err)
+	}
+	if _, err := ParseHostfile(path, []byte(s)); err != nil {
+		return nil, err
+	}
+	return []byte(s), nil
 }

@@ -2,7 +2,6 @@ package topology
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -183,44 +182,11 @@ func (g *Graph) MarshalHostfile(form string) ([]byte, error) {
 		}
 		return h.Marshal()
 	case FormMLX:
-		return g.marshalMLX()
+		h, err := g.mlxHostfile()
+		if err != nil {
+			return nil, err
+		}
+		return h.MarshalMLX()
 	}
 	return nil, fmt.Errorf("hostfile: form %q is neither %q nor %q", form, FormThunder, FormMLX)
-}
-
-func (g *Graph) marshalMLX() ([]byte, error) {
-	h, err := g.mlxHostfile()
-	if err != nil {
-		return nil, err
-	}
-	type host struct {
-		SSH  string   `json:"ssh"`
-		IPs  []string `json:"ips"`
-		RDMA []any    `json:"rdma,omitempty"`
-	}
-	var list []host
-	for _, from := range h.Hosts {
-		to := host{SSH: from.SSH, IPs: from.Addrs}
-		for _, devices := range from.RDMA {
-			switch len(devices) {
-			case 0:
-				to.RDMA = append(to.RDMA, nil)
-			case 1:
-				to.RDMA = append(to.RDMA, devices[0])
-			default:
-				to.RDMA = append(to.RDMA, devices)
-			}
-		}
-		list = append(list, to)
-	}
-	text, err := json.MarshalIndent(list, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	text = append(text, '\n')
-	// What we write, our own programs must be able to read.
-	if _, err := rendezvous.ParseHostfile("", text); err != nil {
-		return nil, err
-	}
-	return text, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"thundercollective/launch/hosts"
+	"thundercollective/rendezvous"
 )
 
 // The ports that every machine sets aside, in this order; then come those of its
@@ -91,7 +92,7 @@ func (j *Job) Files() map[string]string {
 		files["MLX_HOSTFILE"] = toJSON(j.ring())
 	}
 	if d := hosts.Devices(j.Hosts, j.Place); d != nil {
-		files["MLX_IBV_DEVICES"] = toJSON(DeviceMatrix(d))
+		files["MLX_IBV_DEVICES"] = toJSON(matrix(d))
 	}
 	return files
 }
@@ -118,21 +119,11 @@ func (j *Job) addr(machine, port int) string {
 	return net.JoinHostPort(j.Addrs[machine], j.Ports[machine][port])
 }
 
-// DeviceMatrix is the form of a device matrix that MLX reads: null, a name or a
-// list of names for each pair of ranks.
-func DeviceMatrix(devices [][][]string) [][]any {
+// matrix is the form of a device matrix that MLX reads.
+func matrix(devices [][][]string) [][]any {
 	m := make([][]any, len(devices))
 	for i, row := range devices {
-		m[i] = make([]any, len(row))
-		for k, names := range row {
-			switch len(names) {
-			case 0:
-			case 1:
-				m[i][k] = names[0]
-			default:
-				m[i][k] = names
-			}
-		}
+		m[i] = rendezvous.DeviceRow(row)
 	}
 	return m
 }

@@ -1,7 +1,6 @@
 package native
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net"
@@ -9,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"thundercollective/launch/environ"
 	"thundercollective/launch/hosts"
 	"thundercollective/launch/remote"
+	"thundercollective/rendezvous"
 )
 
 // A Job is what the configurations follow from.
@@ -58,25 +57,16 @@ func (j Job) port(def int) int {
 
 // mlx has an entry per rank, because mlx.launch knows no slots.
 func mlx(j Job) (string, error) {
-	type host struct {
-		SSH  string   `json:"ssh"`
-		IPs  []string `json:"ips"`
-		RDMA []any    `json:"rdma,omitempty"`
-	}
-	var lines []string
-	devices := environ.DeviceMatrix(hosts.Devices(j.Hosts, j.Place))
-	for rank := range j.Place.Ranks {
-		h := host{SSH: j.machine(rank), IPs: j.rails(rank)}
-		if len(devices) > 0 {
-			h.RDMA = devices[rank]
+	h := rendezvous.Hostfile{Hosts: make([]rendezvous.Host, j.Place.Size())}
+	devices := hosts.Devices(j.Hosts, j.Place)
+	for rank := range h.Hosts {
+		h.Hosts[rank] = rendezvous.Host{SSH: j.machine(rank), Addrs: j.rails(rank)}
+		if devices != nil {
+			h.Hosts[rank].RDMA = devices[rank]
 		}
-		b, err := json.Marshal(h)
-		if err != nil {
-			return "", err
-		}
-		lines = append(lines, "  "+string(b))
 	}
-	return "[\n" + strings.Join(lines, ",\n") + "\n]\n", nil
+	text, err := h.MarshalMLX()
+	return string(text), err
 }
 
 // torch is the command line of each machine, in torchrun's static form.
