@@ -74,30 +74,17 @@ func (j *chaosJob) proxied(addrs []string, r int) []string {
 
 // start adds a rank.
 func (j *chaosJob) start(cmd *exec.Cmd) {
-	t := j.t
-	t.Helper()
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	j.t.Helper()
+	p := startProcess(j.t, cmd)
 	lines := make(chan string, 100)
 	go func() {
 		defer close(lines)
-		for s := bufio.NewScanner(out); s.Scan(); {
+		for s := bufio.NewScanner(p.out); s.Scan(); {
 			lines <- s.Text()
 		}
 	}()
 	j.alive = append(j.alive, len(j.ps))
-	j.ps = append(j.ps, process{Cmd: cmd, in: in})
+	j.ps = append(j.ps, p)
 	j.lines = append(j.lines, lines)
 }
 

@@ -1,7 +1,6 @@
 package thunder_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -103,9 +102,8 @@ func attack(first, count, rate int, addrs [2]string, recorded []byte) {
 
 // An attacker is that process.
 type attacker struct {
+	process
 	t       *testing.T
-	in      io.Writer
-	out     *bufio.Reader
 	deadEnd string
 }
 
@@ -113,20 +111,7 @@ func startAttacker(t *testing.T) *attacker {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), roleVar+"=attack")
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { in.Close(); cmd.Wait() })
-	a := &attacker{t: t, in: in, out: bufio.NewReader(out)}
+	a := &attacker{t: t, process: startProcess(t, cmd)}
 	a.deadEnd = a.line()
 	return a
 }

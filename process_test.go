@@ -58,22 +58,28 @@ func startRanks(t *testing.T, n int, role string, env ...string) []process {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), roleVar+"="+role, fmt.Sprintf("THUNDER_RANK=%d", r), fmt.Sprintf("THUNDER_WORLD_SIZE=%d", n))
 		cmd.Env = append(cmd.Env, env...)
-		cmd.Stderr = os.Stderr
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { cmd.Process.Kill() })
-		ps[r] = process{cmd, bufio.NewReader(out), in}
+		ps[r] = startProcess(t, cmd)
 	}
 	return ps
+}
+
+// startProcess starts a process that does not outlive the test.
+func startProcess(t *testing.T, cmd *exec.Cmd) process {
+	t.Helper()
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	return process{cmd, bufio.NewReader(out), in}
 }
 
 // loopRole reduces until something breaks, and prints what.

@@ -1,7 +1,6 @@
 package thunder_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -75,16 +74,7 @@ func TestReform(t *testing.T) {
 				cmd := exec.Command(os.Args[0])
 				cmd.Env = append(os.Environ(), roleVar+"=reform", "THUNDER_TOKEN=secret", fmt.Sprintf("THUNDER_RANK=%d", r), fmt.Sprintf("THUNDER_WORLD_SIZE=%d", n))
 				cmd.Env = append(append(cmd.Env, tt.env(r, n)...), more...)
-				cmd.Stderr = os.Stderr
-				out, err := cmd.StdoutPipe()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-				return process{Cmd: cmd, out: bufio.NewReader(out)}
+				return startProcess(t, cmd)
 			}
 			expect := func(r int, p process, want string) {
 				t.Helper()
