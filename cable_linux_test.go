@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"thundercollective/internal/faultproxy"
+	"thundercollective/internal/netns"
 )
 
 // A cableLab is a machine (network namespace) per rank, each with a cable to a switch
@@ -20,53 +21,41 @@ import (
 //	│ rank 0 │ eth0──p0 │  switch  │ p1──eth0 │ rank 1 │   ...
 //	└────────┘          └──────────┘          └────────┘
 type cableLab struct {
-	t    *testing.T
-	name string
+	t        *testing.T
+	hub      string   // the switch's namespace
+	machines []string // the ranks'
 }
 
 // newCableLab makes n machines, which are gone when the test is.
 func newCableLab(t *testing.T, n int) *cableLab {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: needs root, to make network namespaces")
-	}
-	if _, err := exec.LookPath("ip"); err != nil {
-		t.Skip("SKIPPED: needs ip (scripts/install-test-deps.sh installs it)")
-	}
-	l := &cableLab{t: t, name: fmt.Sprintf("thunder-cable-%d", os.Getpid())}
-	if out, err := exec.Command("ip", "netns", "add", l.name).CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: cannot make network namespaces here: %s", out)
-	}
-	t.Cleanup(func() { exec.Command("ip", "netns", "del", l.name).Run() })
-	l.ip("-n", l.name, "link", "add", "br0", "type", "bridge")
-	l.ip("-n", l.name, "link", "set", "br0", "up")
-	for r := range n {
-		ns, port := l.machine(r), fmt.Sprintf("p%d", r)
-		l.ip("netns", "add", ns)
-		t.Cleanup(func() { exec.Command("ip", "netns", "del", ns).Run() })
-		l.ip("-n", l.name, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", ns)
-		l.ip("-n", l.name, "link", "set", port, "master", "br0")
-		l.ip("-n", l.name, "link", "set", port, "up")
-		l.ip("-n", ns, "link", "set", "lo", "up")
-		l.ip("-n", ns, "addr", "add", l.addr(r)+"/24", "dev", "eth0")
-		l.ip("-n", ns, "link", "set", "eth0", "up")
+	names := netns.New(t, 1+n)
+	l := &cableLab{t: t, hub: names[0], machines: names[1:]}
+	l.ip(l.hub, "link", "add", "br0", "type", "bridge")
+	l.ip(l.hub, "link", "set", "br0", "up")
+	for r, ns := range l.machines {
+		port := fmt.Sprintf("p%d", r)
+		l.ip(l.hub, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", ns)
+		l.ip(l.hub, "link", "set", port, "master", "br0")
+		l.ip(l.hub, "link", "set", port, "up")
+		l.ip(ns, "link", "set", "lo", "up")
+		l.ip(ns, "addr", "add", l.addr(r)+"/24", "dev", "eth0")
+		l.ip(ns, "link", "set", "eth0", "up")
 	}
 	return l
 }
 
-func (l *cableLab) machine(r int) string { return fmt.Sprintf("%s-%d", l.name, r) }
-func (l *cableLab) addr(r int) string    { return fmt.Sprintf("10.98.7.%d", r+1) }
+func (l *cableLab) addr(r int) string { return fmt.Sprintf("10.98.7.%d", r+1) }
 
-func (l *cableLab) ip(args ...string) {
+// ip runs ip in a namespace.
+func (l *cableLab) ip(ns string, args ...string) {
 	l.t.Helper()
-	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
-		l.t.Fatalf("ip %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
+	netns.Run(l.t, append([]string{"ip", "-n", ns}, args...)...)
 }
 
 // cable takes the cable of a machine out of the switch, or puts it back.
 func (l *cableLab) cable(r int, state string) {
-	l.ip("-n", l.name, "link", "set", fmt.Sprintf("p%d", r), state)
+	l.ip(l.hub, "link", "set", fmt.Sprintf("p%d", r), state)
 }
 
 // start starts a rank on each machine.
@@ -77,7 +66,7 @@ func (l *cableLab) start(n int, seed uint64) *chaosJob {
 		addrs = append(addrs, net.JoinHostPort(l.addr(r), "7000"))
 	}
 	for r := range n {
-		cmd := exec.Command("ip", "netns", "exec", l.machine(r), os.Args[0])
+		cmd := netns.Command(l.t.Context(), l.machines[r], os.Args[0])
 		cmd.Env = append(os.Environ(), roleVar+"=chaos", fmt.Sprintf("THUNDER_RANK=%d", r), "THUNDER_TOKEN=secret", "THUNDER_FABRIC=tcp",
 			`THUNDER_HOSTFILE=[["`+strings.Join(addrs, `"],["`)+`"]]`, fmt.Sprintf("THUNDER_TEST_SEED=%d", seed))
 		j.start(cmd)
@@ -154,7 +143,7 @@ func TestOneWayLoss(t *testing.T) {
 	j := l.start(n, 1)
 	j.story = "one way"
 	j.working()
-	rules := exec.Command("ip", "netns", "exec", l.machine(victim), "nft", "-f", "-")
+	rules := netns.Command(t.Context(), l.machines[victim], "nft", "-f", "-")
 	rules.Stdin = strings.NewReader("table inet loss {\n chain out {\n type filter hook output priority 0; oifname \"eth0\" drop\n }\n}\n")
 	if out, err := rules.CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: nftables do not work here: %s", out)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	thunder "thundercollective"
+	"thundercollective/internal/netns"
 )
 
 // netnsVar says that the process has a network of its own.
@@ -72,15 +73,7 @@ func TestStreamOutlivesTCP(t *testing.T) {
 // inNamespace runs the test that calls it in a network namespace of its own.
 func inNamespace(t *testing.T) {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: needs root, to make network namespaces")
-	}
-	name := fmt.Sprintf("thunder-%s-%d", t.Name(), os.Getpid())
-	if out, err := exec.Command("ip", "netns", "add", name).CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: cannot make network namespaces here: %v %s", err, out)
-	}
-	defer exec.Command("ip", "netns", "del", name).Run()
-	cmd := exec.CommandContext(t.Context(), "ip", "netns", "exec", name, os.Args[0], "-test.run=^"+t.Name()+"$", "-test.timeout=4m")
+	cmd := netns.Command(t.Context(), netns.New(t, 1)[0], os.Args[0], "-test.run=^"+t.Name()+"$", "-test.timeout=4m")
 	cmd.Env = append(os.Environ(), netnsVar+"=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

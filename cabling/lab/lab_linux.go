@@ -9,12 +9,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
+
+	"thundercollective/internal/netns"
 )
 
 // A Cable joins two hosts at a rate in Mb/s; 0 for as fast as it goes.
@@ -30,34 +30,18 @@ type Lab struct {
 	cables []Cable
 }
 
-var labs atomic.Int64
-
 // New makes n hosts and the cables between them; they are gone when the test is.
 // Cable i is interface ci at both ends, with the addresses 10.90.i.1 at A and
 // 10.90.i.2 at B.
 func New(t testing.TB, n int, cables ...Cable) *Lab {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: needs root, to make network namespaces")
-	}
-	for _, tool := range []string{"ip", "tc"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("SKIPPED: needs %s (scripts/install-test-deps.sh installs it)", tool)
-		}
-	}
-	l, id := &Lab{t: t, cables: cables}, labs.Add(1)
+	l := &Lab{t: t, hosts: netns.New(t, n, "tc"), cables: cables}
 	for i := range n {
-		name := fmt.Sprintf("cables-%d-%d-%d", os.Getpid(), id, i)
-		if out, err := exec.Command("ip", "netns", "add", name).CombinedOutput(); err != nil {
-			t.Skipf("SKIPPED: cannot make network namespaces here: %s", out)
-		}
-		t.Cleanup(func() { exec.Command("ip", "netns", "del", name).Run() })
-		l.hosts = append(l.hosts, name)
 		l.In(i, "ip", "link", "set", "lo", "up")
 	}
 	for i, c := range cables {
 		dev := l.Device(i)
-		l.run("ip", "-n", l.hosts[c.A], "link", "add", dev, "type", "veth", "peer", "name", dev, "netns", l.hosts[c.B])
+		netns.Run(t, "ip", "-n", l.hosts[c.A], "link", "add", dev, "type", "veth", "peer", "name", dev, "netns", l.hosts[c.B])
 		for _, h := range []int{c.A, c.B} {
 			l.In(h, "ip", "addr", "add", fmt.Sprintf("%s/24", l.Addr(i, h)), "dev", dev)
 			l.In(h, "ip", "link", "set", dev, "up")
@@ -136,13 +120,12 @@ func (l *Lab) Restore(cable int) {
 // In runs a command on a host.
 func (l *Lab) In(host int, argv ...string) []byte {
 	l.t.Helper()
-	return l.run(append([]string{"ip", "netns", "exec", l.hosts[host]}, argv...)...)
+	return netns.Run(l.t, netns.Inside(l.hosts[host], argv...)...)
 }
 
 // Command is a command that runs on a host.
 func (l *Lab) Command(host int, argv ...string) *exec.Cmd {
-	argv = append([]string{"netns", "exec", l.hosts[host]}, argv...)
-	return exec.CommandContext(l.t.Context(), "ip", argv...)
+	return netns.Command(l.t.Context(), l.hosts[host], argv...)
 }
 
 // Rate is what iperf3 gets over a cable, from A to B, in Mb/s.
@@ -170,8 +153,7 @@ func (l *Lab) measure(cable int) float64 {
 	var err error
 	for range 20 {
 		ctx, cancel := context.WithTimeout(l.t.Context(), 15*time.Second)
-		out, err = exec.CommandContext(ctx, "ip", "netns", "exec", l.hosts[c.A],
-			"iperf3", "-c", l.Addr(cable, c.B), "-t", "2", "-J").Output()
+		out, err = netns.Command(ctx, l.hosts[c.A], "iperf3", "-c", l.Addr(cable, c.B), "-t", "2", "-J").Output()
 		cancel()
 		if err == nil {
 			break
@@ -192,13 +174,4 @@ func (l *Lab) measure(cable int) float64 {
 		l.t.Fatal(err)
 	}
 	return report.End.Received.Bits / 1e6
-}
-
-func (l *Lab) run(argv ...string) []byte {
-	l.t.Helper()
-	out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
-	if err != nil {
-		l.t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)
-	}
-	return out
 }

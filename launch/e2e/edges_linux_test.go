@@ -3,10 +3,11 @@ package e2e
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"thundercollective/internal/netns"
 )
 
 // A chain is three machines of which only neighbours are joined by cables. The
@@ -21,18 +22,12 @@ type chain struct {
 
 func newChain(t *testing.T) *chain {
 	t.Helper()
-	for _, tool := range []string{"unshare", "hostname"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("SKIPPED: needs %s", tool)
-		}
-	}
-	c := &chain{id: os.Getpid() % 200}
-	name := func(host string) string { return fmt.Sprintf("thunder-chain-%d-%s", os.Getpid(), host) }
+	c, machines := &chain{id: os.Getpid() % 200}, netns.New(t, 3, "unshare", "hostname")
 	bridge := fmt.Sprintf("tcb%d", c.id)
 	var hosts []*sshHost
 	for i, host := range []string{"a", "b", "c"} {
-		ns, end := name(host), fmt.Sprintf("tc%d%s", c.id, host)
-		netns(t, ns)
+		ns, end := machines[i], fmt.Sprintf("tc%d%s", c.id, host)
+		command(t, "ip", "-n", ns, "link", "set", "lo", "up")
 		if i == 0 {
 			command(t, "ip", "link", "add", bridge, "type", "bridge")
 			t.Cleanup(func() { command(t, "ip", "link", "del", bridge) })
@@ -45,11 +40,11 @@ func newChain(t *testing.T) *chain {
 		addr := fmt.Sprintf("10.215.%d.%d", c.id, i+1)
 		plug(t, ns, "office", addr+"/24")
 		// A namespace has no name of its own for its machine.
-		inside := []string{"ip", "netns", "exec", ns, "unshare", "--uts", "sh", "-c", `hostname ` + ns + `; exec "$@"`, "sh"}
+		inside := netns.Inside(ns, "unshare", "--uts", "sh", "-c", `hostname `+ns+`; exec "$@"`, "sh")
 		hosts = append(hosts, &sshHost{name: host, addr: addr, port: "2222", inside: inside})
 	}
-	for i, pair := range []string{"ab", "bc"} {
-		cable, one, other := fmt.Sprintf("c%d", i), name(pair[:1]), name(pair[1:])
+	for i := range 2 {
+		cable, one, other := fmt.Sprintf("c%d", i), machines[i], machines[i+1]
 		command(t, "ip", "-n", one, "link", "add", cable, "type", "veth", "peer", "name", cable, "netns", other)
 		plug(t, one, cable, fmt.Sprintf("10.216.%d.%d/30", c.id, 4*i+1))
 		plug(t, other, cable, fmt.Sprintf("10.216.%d.%d/30", c.id, 4*i+2))

@@ -3,25 +3,12 @@ package e2e
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
-)
 
-// netns makes a network namespace with loopback up; the test removes it.
-func netns(t *testing.T, name string) {
-	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("needs root, for a network namespace")
-	}
-	if _, err := exec.LookPath("ip"); err != nil {
-		t.Skip("needs ip: install iproute2 (scripts/install-test-deps.sh)")
-	}
-	command(t, "ip", "netns", "add", name)
-	t.Cleanup(func() { command(t, "ip", "netns", "del", name) })
-	command(t, "ip", "-n", name, "link", "set", "lo", "up")
-}
+	"thundercollective/internal/netns"
+)
 
 // A cable that is pulled says nothing to either side: no end of a stream, no
 // reset. Both notice that they hear nothing.
@@ -31,8 +18,8 @@ func netns(t *testing.T, name string) {
 func TestCablePulled(t *testing.T) {
 	t.Parallel()
 	id := os.Getpid() % 200
-	ns, here, there := fmt.Sprintf("thunder-e2e-%d", os.Getpid()), fmt.Sprintf("te%da", id), fmt.Sprintf("te%db", id)
-	netns(t, ns)
+	ns, here, there := netns.New(t, 1)[0], fmt.Sprintf("te%da", id), fmt.Sprintf("te%db", id)
+	command(t, "ip", "-n", ns, "link", "set", "lo", "up")
 	command(t, "ip", "link", "add", here, "type", "veth", "peer", "name", there, "netns", ns)
 	command(t, "ip", "addr", "add", fmt.Sprintf("10.213.%d.1/30", id), "dev", here)
 	command(t, "ip", "link", "set", here, "up")
@@ -40,7 +27,7 @@ func TestCablePulled(t *testing.T) {
 	command(t, "ip", "-n", ns, "link", "set", there, "up")
 	f := newFarm(t,
 		&sshHost{name: "a", addr: "127.0.0.1"},
-		&sshHost{name: "b", addr: fmt.Sprintf("10.213.%d.2", id), port: "2222", inside: []string{"ip", "netns", "exec", ns}},
+		&sshHost{name: "b", addr: fmt.Sprintf("10.213.%d.2", id), port: "2222", inside: netns.Inside(ns)},
 	)
 	c := newCensus(t)
 	l := f.launch(t, append([]string{"--hosts", "a:2,b:2", "--"}, c.script(`while :; do sleep 1; done`)...)...)

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"thundercollective/internal/netns"
 )
 
 // A slurm is a whole cluster on one machine, in a network namespace of its own.
@@ -26,8 +28,8 @@ func newSlurm(t *testing.T) *slurm {
 			t.Skipf("needs %s: install slurm-wlm and munge (scripts/install-test-deps.sh)", prog)
 		}
 	}
-	s := &slurm{dir: shortDir(t), ns: fmt.Sprintf("thunder-slurm-%d", os.Getpid())}
-	netns(t, s.ns)
+	s := &slurm{dir: shortDir(t), ns: netns.New(t, 1)[0]}
+	command(t, "ip", "-n", s.ns, "link", "set", "lo", "up")
 	// Slurm's look-up of addresses works only where there is an interface
 	// beside loopback; this one leads nowhere.
 	command(t, "ip", "-n", s.ns, "link", "add", "te0", "type", "veth", "peer", "name", "te1")

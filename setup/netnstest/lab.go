@@ -16,12 +16,10 @@ package netnstest
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"os/exec"
 	"strings"
-	"sync/atomic"
 	"testing"
 
+	"thundercollective/internal/netns"
 	"thundercollective/topology/probe"
 )
 
@@ -31,32 +29,13 @@ var InUse = []string{"10.71.0.0/17", "10.71.128.0/18"}
 // A Lab is two machines with two cables.
 type Lab struct {
 	t  testing.TB
-	NS [2]string // names of the namespaces
+	NS []string // names of the two namespaces
 }
-
-var labs atomic.Int64
 
 // New makes a lab that is gone when the test is.
 func New(t testing.TB) *Lab {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: needs root, to make network namespaces")
-	}
-	for _, tool := range []string{"ip", "ping"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("SKIPPED: needs %s (scripts/install-test-deps.sh installs it)", tool)
-		}
-	}
-	l, id := &Lab{t: t}, labs.Add(1)
-	for i := range l.NS {
-		l.NS[i] = fmt.Sprintf("thunder-%d-%d-%d", os.Getpid(), id, i)
-	}
-	if out, err := exec.Command("ip", "netns", "add", l.NS[0]).CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: cannot make network namespaces here: %s", out)
-	}
-	t.Cleanup(func() { exec.Command("ip", "netns", "del", l.NS[0]).Run() })
-	l.must("ip", "netns", "add", l.NS[1])
-	t.Cleanup(func() { exec.Command("ip", "netns", "del", l.NS[1]).Run() })
+	l := &Lab{t: t, NS: netns.New(t, 2, "ping")}
 	l.build()
 	l.Settle()
 	return l
@@ -69,7 +48,7 @@ func (l *Lab) build() {
 		l.In(i, "sh", "-c", "echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad")
 	}
 	for _, itf := range []string{"tb0", "tb1"} {
-		l.must("ip", "-n", l.NS[0], "link", "add", itf, "type", "veth", "peer", "name", itf, "netns", l.NS[1])
+		netns.Run(l.t, "ip", "-n", l.NS[0], "link", "add", itf, "type", "veth", "peer", "name", itf, "netns", l.NS[1])
 	}
 	for i := range 2 {
 		l.In(i, "ip", "link", "set", "lo", "up")
@@ -89,19 +68,10 @@ func (l *Lab) build() {
 	l.In(0, "ip", "route", "add", InUse[1], "via", "10.71.0.1")
 }
 
-func (l *Lab) must(argv ...string) []byte {
-	l.t.Helper()
-	out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
-	if err != nil {
-		l.t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)
-	}
-	return out
-}
-
 // In runs a command in a namespace and returns what it printed.
 func (l *Lab) In(ns int, argv ...string) []byte {
 	l.t.Helper()
-	return l.must(append([]string{"ip", "netns", "exec", l.NS[ns]}, argv...)...)
+	return netns.Run(l.t, netns.Inside(l.NS[ns], argv...)...)
 }
 
 // Picture is everything about a namespace that setup could change.
