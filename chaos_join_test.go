@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"thundercollective/internal/faultproxy"
+	"thundercollective/internal/freeaddr"
 	"thundercollective/rendezvous"
 )
 
@@ -115,7 +116,7 @@ func joinEnv(t *testing.T, j *chaosJob, n int, coordinated bool) [][]string {
 		}
 		return envs
 	}
-	addrs := freeAddrs(t, n)
+	addrs := freeaddr.Loopback(t, n)
 	for r := range envs {
 		envs[r] = []string{`THUNDER_HOSTFILE=[["` + strings.Join(j.proxied(addrs, r), `"],["`) + `"]]`}
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"thundercollective/internal/faultproxy"
+	"thundercollective/internal/freeaddr"
 )
 
 // chaosSilence is what ranks of real faults are given to be heard of.
@@ -42,7 +43,7 @@ type chaosJob struct {
 func startChaos(t *testing.T, n int, seed uint64, env ...string) *chaosJob {
 	t.Helper()
 	j := &chaosJob{t: t, via: map[[2]int]*faultproxy.Proxy{}}
-	addrs := freeAddrs(t, n)
+	addrs := freeaddr.Loopback(t, n)
 	for r := range n {
 		list := j.proxied(addrs, r)
 		cmd := exec.Command(os.Args[0])

@@ -10,12 +10,13 @@ import (
 	thunder "thundercollective"
 	"thundercollective/fabric"
 	"thundercollective/internal/faultproxy"
+	"thundercollective/internal/freeaddr"
 )
 
 // TestDamagedPayload has a byte of a large reduction change on the way. With checksums,
 // no rank returns a wrong result: all blame the same end of the connection.
 func TestDamagedPayload(t *testing.T) {
-	addrs := freeAddrs(t, 3)
+	addrs := freeaddr.Loopback(t, 3)
 	proxy, err := faultproxy.New(addrs[0])
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +68,7 @@ func TestDamagedPayload(t *testing.T) {
 
 // TestChecksumOption checks that ranks which disagree about it say so.
 func TestChecksumOption(t *testing.T) {
-	addrs := freeAddrs(t, 2)
+	addrs := freeaddr.Loopback(t, 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	each(t, 2, func(r int) error {
 		o := thunder.Options{Rank: r, Size: 2, Addrs: addrs, Token: []byte("secret"), Fabric: "tcp", Checksum: r == 0}

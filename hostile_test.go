@@ -19,6 +19,7 @@ import (
 	"time"
 
 	thunder "thundercollective"
+	"thundercollective/internal/freeaddr"
 	"thundercollective/rendezvous/handshake"
 )
 
@@ -231,7 +232,7 @@ func TestHostileConnections(t *testing.T) {
 // attackable returns two ranks over TCP, and where they listen.
 func attackable(t *testing.T, log *slog.Logger) (comms []*thunder.Comm, addrs [2]string) {
 	t.Helper()
-	list := freeAddrs(t, 2)
+	list := freeaddr.Loopback(t, 2)
 	comms = make([]*thunder.Comm, 2)
 	each(t, 2, func(r int) (err error) {
 		comms[r], err = thunder.Init(t.Context(), thunder.Options{Rank: r, Size: 2, Addrs: list, Token: []byte(hostileToken), Fabric: "tcp", Logger: log})

@@ -3,8 +3,6 @@ package thunder_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	thunder "thundercollective"
+	"thundercollective/internal/freeaddr"
 	"thundercollective/rendezvous"
 	"thundercollective/rendezvous/handshake"
 )
@@ -39,26 +38,6 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// freeAddrs returns addresses on loopback that were free a moment ago.
-func freeAddrs(t *testing.T, n int) []string {
-	t.Helper()
-	// Not the system's choice: what it gives to one it may give to the next
-	// connection that anybody makes.
-	addrs := make([]string, 0, n)
-	for try := 0; len(addrs) < n; try++ {
-		ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
-		if err != nil {
-			if try > 100*n {
-				t.Fatal(err)
-			}
-			continue
-		}
-		defer ln.Close() // all are taken at once, so they differ
-		addrs = append(addrs, ln.Addr().String())
-	}
-	return addrs
-}
-
 // meet runs Init with the options of every rank, and then one operation.
 func meet(t *testing.T, options ...thunder.Options) {
 	t.Helper()
@@ -74,13 +53,13 @@ func meet(t *testing.T, options ...thunder.Options) {
 
 func TestExplicitAddresses(t *testing.T) {
 	checkGoroutines(t)
-	addrs := freeAddrs(t, 3)
+	addrs := freeaddr.Loopback(t, 3)
 	meet(t, thunder.Options{Rank: 0, Size: 3, Addrs: addrs}, thunder.Options{Rank: 1, Size: 3, Addrs: addrs}, thunder.Options{Rank: 2, Size: 3, Addrs: addrs})
 }
 
 func TestCoordinatorServedByRank0(t *testing.T) {
 	checkGoroutines(t)
-	at := freeAddrs(t, 1)[0]
+	at := freeaddr.Loopback(t, 1)[0]
 	meet(t, thunder.Options{Rank: 0, Size: 2, Coordinator: at}, thunder.Options{Rank: 1, Size: 2, Coordinator: at})
 }
 
@@ -90,7 +69,7 @@ func TestHostfiles(t *testing.T) {
 		"ours": `{"hosts": [{"name": "a", "addrs": ["ADDR0"]}, {"name": "b", "addrs": ["ADDR1"]}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			addrs := freeAddrs(t, 2)
+			addrs := freeaddr.Loopback(t, 2)
 			path := filepath.Join(t.TempDir(), "hosts.json")
 			text := strings.NewReplacer("ADDR0", addrs[0], "ADDR1", addrs[1]).Replace(form)
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -118,7 +97,7 @@ func initErrors(t *testing.T, options ...thunder.Options) []error {
 
 func TestInitWrongToken(t *testing.T) {
 	checkGoroutines(t)
-	addrs := freeAddrs(t, 2)
+	addrs := freeaddr.Loopback(t, 2)
 	o := func(rank int, token string) thunder.Options {
 		return thunder.Options{Rank: rank, Size: 2, Addrs: addrs, Token: []byte(token), StartTimeout: time.Second}
 	}
@@ -134,7 +113,7 @@ func TestInitWrongToken(t *testing.T) {
 
 func TestInitWrongSize(t *testing.T) {
 	checkGoroutines(t)
-	addrs := freeAddrs(t, 3)
+	addrs := freeaddr.Loopback(t, 3)
 	errs := initErrors(t,
 		thunder.Options{Rank: 0, Size: 2, Addrs: addrs[:2], StartTimeout: time.Second},
 		thunder.Options{Rank: 1, Size: 3, Addrs: addrs, StartTimeout: time.Second})
@@ -149,7 +128,7 @@ func TestInitWrongSize(t *testing.T) {
 
 func TestInitDuplicateRank(t *testing.T) {
 	checkGoroutines(t)
-	at := freeAddrs(t, 1)[0]
+	at := freeaddr.Loopback(t, 1)[0]
 	o := func(rank int) thunder.Options {
 		return thunder.Options{Rank: rank, Size: 3, Coordinator: at, StartTimeout: time.Second}
 	}
@@ -175,7 +154,7 @@ func TestInitPortInUse(t *testing.T) {
 
 func TestInitUnreachable(t *testing.T) {
 	checkGoroutines(t)
-	addrs := freeAddrs(t, 2)
+	addrs := freeaddr.Loopback(t, 2)
 	_, err := thunder.Init(t.Context(), thunder.Options{Rank: 1, Size: 2, Addrs: addrs, StartTimeout: 200 * time.Millisecond})
 	if err == nil || !strings.Contains(err.Error(), "rank 0 at "+addrs[0]) || !strings.Contains(err.Error(), "--start-timeout") {
 		t.Errorf("got %v, want the rank, its address, and what to do", err)
@@ -192,9 +171,9 @@ func TestInitExposed(t *testing.T) {
 
 func TestInitBadOptions(t *testing.T) {
 	for name, o := range map[string]thunder.Options{
-		"fabric":  {Rank: 0, Size: 2, Addrs: freeAddrs(t, 2), Fabric: "carrier pigeon"},
-		"rank":    {Rank: 5, Size: 2, Addrs: freeAddrs(t, 2)},
-		"streams": {Rank: 0, Size: 2, Addrs: freeAddrs(t, 2), Streams: 1000},
+		"fabric":  {Rank: 0, Size: 2, Addrs: freeaddr.Loopback(t, 2), Fabric: "carrier pigeon"},
+		"rank":    {Rank: 5, Size: 2, Addrs: freeaddr.Loopback(t, 2)},
+		"streams": {Rank: 0, Size: 2, Addrs: freeaddr.Loopback(t, 2), Streams: 1000},
 		"timeout": {Timeout: -1},
 	} {
 		if c, err := thunder.Init(t.Context(), o); err == nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	thunder "thundercollective"
+	"thundercollective/internal/freeaddr"
 )
 
 // reformRole reduces; when a rank is lost it re-forms the job and does it again. In the
@@ -113,12 +114,12 @@ func TestReform(t *testing.T) {
 
 // coordinatorEnv has rank 0 serve the coordinator at a port that is free now.
 func coordinatorEnv(t *testing.T) func(r, n int) []string {
-	addr := freeAddrs(t, 1)[0]
+	addr := freeaddr.Loopback(t, 1)[0]
 	return func(int, int) []string { return []string{"THUNDER_COORDINATOR=" + addr} }
 }
 
 func hostfileEnv(t *testing.T, n int) func(r, n int) []string {
-	text := `[["` + strings.Join(freeAddrs(t, n), `"],["`) + `"]]`
+	text := `[["` + strings.Join(freeaddr.Loopback(t, n), `"],["`) + `"]]`
 	return func(int, int) []string { return []string{"THUNDER_HOSTFILE=" + text} }
 }
 

@@ -9,6 +9,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/fabric/stream/streamtest"
+	"thundercollective/internal/freeaddr"
 )
 
 // halos are two machines, joined by an address each and by a cable for USB4 streams:
@@ -37,7 +38,7 @@ func (h *halos) options(rank int) thunder.Options {
 	}.WithUSB4(h.machines[rank])
 }
 
-func twoAddrs(t *testing.T) [2]string { return [2]string(freeAddrs(t, 2)) }
+func twoAddrs(t *testing.T) [2]string { return [2]string(freeaddr.Loopback(t, 2)) }
 
 // rails are the rails of a rank: TCP, then USB4.
 func twoRails(c *thunder.Comm) (tcp, usb4 thunder.Rail, err error) {
@@ -171,7 +172,7 @@ func TestStreamErrors(t *testing.T) {
 
 // TestStreamAlone: streams between ranks that the edges do not join otherwise.
 func TestStreamAlone(t *testing.T) {
-	addrs := freeAddrs(t, 3)
+	addrs := freeaddr.Loopback(t, 3)
 	_, err := thunder.Init(t.Context(), thunder.Options{
 		Rank: 1, Size: 3, Addrs: addrs, Edges: "0-1,1-2,0/0-1.3=2/0-3.1",
 	})

@@ -5,12 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"strings"
 	"sync"
 	"testing"
 
 	thunder "thundercollective"
+	"thundercollective/internal/freeaddr"
 )
 
 // matrixRows makes up a run of 3 ranks; the pairs of rank 0 have two rails, of
@@ -69,29 +69,10 @@ func TestMatrixTable(t *testing.T) {
 	}
 }
 
-// railAddrs are free addresses of n ranks with two rails on loopback each.
-func railAddrs(t *testing.T, n int) []string {
-	t.Helper()
-	addrs := make([]string, n)
-	for r := range n {
-		var at []string
-		for rail := range 2 {
-			ln, err := net.Listen("tcp", fmt.Sprintf("127.0.%d.%d:0", rail, r+1))
-			if err != nil {
-				t.Skipf("SKIPPED: needs all of 127.0.0.0/8 on the loopback interface: %v", err)
-			}
-			defer ln.Close() // all ports are drawn before one is given back
-			at = append(at, ln.Addr().String())
-		}
-		addrs[r] = strings.Join(at, ",")
-	}
-	return addrs
-}
-
 // railGroup opens n ranks in this process with two rails each.
 func railGroup(t *testing.T, n int) []*thunder.Comm {
 	t.Helper()
-	addrs := railAddrs(t, n)
+	addrs := freeaddr.Rails(t, n)
 	comms := make([]*thunder.Comm, len(addrs))
 	errs := make([]error, len(addrs))
 	var wg sync.WaitGroup

@@ -4,19 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"thundercollective/internal/freeaddr"
 	"thundercollective/rendezvous/handshake"
 )
 
@@ -38,23 +37,6 @@ func (d *data) listen(at []string) (addrs []string, err error) {
 		addrs = append(addrs, ln.Addr().String())
 	}
 	return addrs, nil
-}
-
-// freeAddr is an address that nobody listens at, below the ports that systems give
-// out for connections, so that none of this test's takes it first.
-func freeAddr(t *testing.T, ip string) string {
-	t.Helper()
-	for {
-		addr := net.JoinHostPort(ip, strconv.Itoa(20000+rand.IntN(10000)))
-		ln, err := net.Listen("tcp", addr)
-		if err == nil {
-			ln.Close()
-			return addr
-		}
-		if !errors.Is(err, syscall.EADDRINUSE) {
-			t.Fatal(err)
-		}
-	}
 }
 
 // noneLeft checks that no goroutine of this package is left. One that has said it
@@ -91,7 +73,7 @@ func TestResolveAlone(t *testing.T) {
 }
 
 func TestResolveExplicitAndHostfile(t *testing.T) {
-	own, other := freeAddr(t, "127.0.0.1"), "127.0.0.1:1"
+	own, other := freeaddr.Loopback(t, 1)[0], "127.0.0.1:1"
 	path := filepath.Join(t.TempDir(), "c.json")
 	if err := os.WriteFile(path, fmt.Appendf(nil, `[[%q],[%q]]`, other, own), 0o600); err != nil {
 		t.Fatal(err)
@@ -127,7 +109,7 @@ func TestResolveRefuses(t *testing.T) {
 		{"hostfile without addresses", Config{Rank: 0, Hostfile: `[{"ssh":"a"}]`}, `host "a" has no address`},
 		{"exposed", Config{Rank: 0, Addrs: []string{"0.0.0.0:7000"}}, "without a token"},
 		{"exposed coordinator", Config{Rank: 0, Size: 1, Coordinator: "192.0.2.1:7000"}, "without a token"},
-		{"exposed data", Config{Rank: 0, Size: 1, Coordinator: freeAddr(t, "127.0.0.1"), Addrs: []string{":0"}}, "listening on :0 without a token"},
+		{"exposed data", Config{Rank: 0, Size: 1, Coordinator: freeaddr.Loopback(t, 1)[0], Addrs: []string{":0"}}, "listening on :0 without a token"},
 		{"not our address", Config{Rank: 0, Size: 1, Coordinator: "192.0.2.1:7000", Insecure: true}, "it has to be an address of rank 0's own machine"},
 	}
 	for _, tt := range tests {
@@ -191,12 +173,7 @@ func TestResolveCoordinated(t *testing.T) {
 	for _, ip := range []string{"127.0.0.1", "::1"} {
 		for _, size := range []int{1, 3, 64} {
 			t.Run(fmt.Sprint(ip, "/", size), func(t *testing.T) {
-				if probe, err := net.Listen("tcp", net.JoinHostPort(ip, "0")); err != nil {
-					t.Skipf("this machine has no %s: %v", ip, err)
-				} else {
-					probe.Close()
-				}
-				addr := freeAddr(t, ip)
+				addr := freeaddr.On(t, ip)[0]
 				rosters, errs := meet(t, size, func(c *Config) { c.Coordinator = addr })
 				wantSameRosters(t, rosters, errs)
 				if t.Failed() {
@@ -247,7 +224,7 @@ func TestResolveServed(t *testing.T) {
 // TestListenFails has rank 0, which serves, end both of its parts.
 func TestListenFails(t *testing.T) {
 	no := errors.New("no listener today")
-	cfg := Config{Rank: 0, Size: 2, Coordinator: freeAddr(t, "127.0.0.1"), Token: []byte("k")}
+	cfg := Config{Rank: 0, Size: 2, Coordinator: freeaddr.Loopback(t, 1)[0], Token: []byte("k")}
 	_, err := Resolve(t.Context(), cfg, func([]string) ([]string, error) { return nil, no })
 	if !errors.Is(err, no) || !strings.Contains(err.Error(), "rank 0 cannot listen") {
 		t.Errorf("rank 0: %v", err)
@@ -257,7 +234,7 @@ func TestListenFails(t *testing.T) {
 
 func TestUnreachable(t *testing.T) {
 	_, err := Resolve(t.Context(), Config{
-		Rank: 1, Size: 2, Coordinator: freeAddr(t, "127.0.0.1"), StartTimeout: time.Second,
+		Rank: 1, Size: 2, Coordinator: freeaddr.Loopback(t, 1)[0], StartTimeout: time.Second,
 	}, (&data{t: t}).listen)
 	if _, ok := errors.AsType[*UnreachableError](err); !ok || !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("got %v", err)
@@ -265,7 +242,7 @@ func TestUnreachable(t *testing.T) {
 }
 
 func TestResolveWrongToken(t *testing.T) {
-	addr := freeAddr(t, "127.0.0.1")
+	addr := freeaddr.Loopback(t, 1)[0]
 	ctx, cancel := context.WithCancel(t.Context())
 	serving := make(chan error, 1)
 	go func() {
@@ -287,7 +264,7 @@ func TestResolveWrongToken(t *testing.T) {
 func TestResolveCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
-	addr := freeAddr(t, "127.0.0.1")
+	addr := freeaddr.Loopback(t, 1)[0]
 	d := &data{t: t}
 	_, err := Resolve(ctx, Config{Rank: 0, Size: 2, Coordinator: addr}, func(at []string) ([]string, error) {
 		cancel(why)

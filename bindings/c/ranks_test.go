@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"thundercollective/internal/freeaddr"
 )
 
 // TestRanks builds the library and a C program, and runs it as the ranks of jobs;
@@ -72,7 +73,7 @@ func runJobs(t *testing.T, program string) {
 }
 
 func runJob(t *testing.T, program string, size int, end string) {
-	coordinator := freeAddr(t)
+	coordinator := freeaddr.Loopback(t, 1)[0]
 	outputs := make([]bytes.Buffer, size)
 	errs := make([]error, size)
 	var wg sync.WaitGroup
@@ -99,14 +100,4 @@ func runJob(t *testing.T, program string, size int, end string) {
 			t.Errorf("rank %d of %d: %v\n%s", r, size, err, outputs[r].String())
 		}
 	}
-}
-
-// freeAddr returns a loopback address nobody listens at.
-func freeAddr(t *testing.T) string {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().String()
 }

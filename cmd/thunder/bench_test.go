@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"thundercollective/bench"
+	"thundercollective/internal/freeaddr"
 	"thundercollective/reduce"
 )
 
@@ -95,7 +96,7 @@ func TestBenchInProcess(t *testing.T) {
 
 // Ranks may be joined by flags, or by an environment as a launcher makes it.
 func TestBenchJoins(t *testing.T) {
-	addr := freeAddrs(t, 1)[0]
+	addr := freeaddr.Loopback(t, 1)[0]
 	token := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte("a secret\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -11,13 +10,14 @@ import (
 	"testing"
 
 	"thundercollective/bench"
+	"thundercollective/internal/freeaddr"
 )
 
 // onRails runs a benchmark as two processes that are joined by two rails on
 // loopback, and returns what rank 0 left.
 func onRails(t *testing.T, args ...string) result {
 	t.Helper()
-	addrs := railAddrs(t)
+	addrs := freeaddr.Rails(t, 2)
 	var wg sync.WaitGroup
 	var results [2]result
 	for rank := range results {
@@ -34,24 +34,6 @@ func onRails(t *testing.T, args ...string) result {
 		t.Errorf("rank 1 printed %q", results[1].stdout)
 	}
 	return results[0]
-}
-
-// railAddrs are free addresses of two ranks with two rails each.
-func railAddrs(t *testing.T) (addrs [2]string) {
-	t.Helper()
-	for rank := range addrs {
-		var at []string
-		for rail := range 2 {
-			ln, err := net.Listen("tcp", fmt.Sprintf("127.0.%d.%d:0", rail, rank+1))
-			if err != nil {
-				t.Skipf("SKIPPED: needs all of 127.0.0.0/8 on the loopback interface: %v", err)
-			}
-			defer ln.Close() // all ports are drawn before one is given back
-			at = append(at, ln.Addr().String())
-		}
-		addrs[rank] = strings.Join(at, ",")
-	}
-	return addrs
 }
 
 func TestBenchRailsJSON(t *testing.T) {

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"thundercollective/bench"
+	"thundercollective/internal/freeaddr"
 )
 
 // The flags of the first program of this name, in two processes.
 func TestFirstFlags(t *testing.T) {
 	for _, mode := range []bench.Mode{bench.PingPong, bench.AllReduce} {
 		t.Run(string(mode), func(t *testing.T) {
-			addrs := freeAddrs(t, 2)
+			addrs := freeaddr.Loopback(t, 2)
 			args := []string{"--world-size", "2", "--addr", addrs[0], "--addr", addrs[1],
 				"--mode", string(mode), "--num-streams", "4", "--size", "1048576", "--iters", "3", "--json"}
 			other := make(chan result)

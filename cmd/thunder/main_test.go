@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -137,18 +136,4 @@ func right(t *testing.T, rows []bench.Row, mode bench.Mode, ranks int) {
 			t.Errorf("%s on %d ranks: %+v", mode, ranks, r)
 		}
 	}
-}
-
-// freeAddrs returns loopback addresses that nobody uses at the moment.
-func freeAddrs(t *testing.T, n int) (addrs []string) {
-	t.Helper()
-	for range n {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer ln.Close()
-		addrs = append(addrs, ln.Addr().String())
-	}
-	return addrs
 }

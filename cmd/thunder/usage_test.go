@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"thundercollective/bench"
+	"thundercollective/internal/freeaddr"
 )
 
 // Bad input gives exit code 2 at once, and says what would be right.
@@ -82,7 +83,7 @@ func TestBadUsage(t *testing.T) {
 
 // What fails although the command line is right gives exit code 1.
 func TestFailures(t *testing.T) {
-	alone, dir := freeAddrs(t, 2), t.TempDir()
+	alone, dir := freeaddr.Loopback(t, 2), t.TempDir()
 	for args, want := range map[string]string{
 		"bench allreduce --fabric mem --max 4 --iters 1 --svg " + dir:                                                   dir,
 		"bench allreduce --rank 1 --world-size 2 --coordinator 127.0.0.1:1 --start-timeout 200ms":                       "127.0.0.1:1",
