@@ -25,6 +25,9 @@
 // runtime's poller knows of a data socket only while somebody is parked: it would
 // otherwise be woken by every message, also by those that are being polled for.
 //
+// Data connections that stay on the machine use Reno, whatever the machine uses for
+// networks: there is no congestion to control, and pacing costs timers.
+//
 // A link of a single stream, again on Linux, is a fabric.Backlog: it needs no goroutine
 // to send either. What the socket does not take at once moves on while its user waits
 // in any link of the same channel. That is the better half of the bargain where a rank

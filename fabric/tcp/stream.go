@@ -54,12 +54,15 @@ func newStream(sock socket, s0 spin.Spinner) *stream {
 // move, there is work for every processor.
 const spinLength = 64 << 10
 
+// callMost is how much payload one call moves at the most; a few hundred microseconds.
+const callMost = 1 << 20
+
 // read fills a then b as far as the socket has something, at least one byte,
 // waiting for that: polling first if poll says so and it has helped lately, then
 // parked.
 func (s *stream) read(a, b []byte, poll bool) (int, error) {
 	h := &s.in
-	h.total = h.vec.set(a, b)
+	h.total = h.vec.set(a, b[:min(len(b), callMost)])
 	if h.total == 0 {
 		return 0, nil
 	}
@@ -117,7 +120,7 @@ func (s *stream) tryRead(fd uintptr) bool {
 // least one byte went; without, n may be 0.
 func (s *stream) write(a, b []byte, block bool) (int, error) {
 	h := &s.out
-	h.total, h.block = h.vec.set(a, b), block
+	h.total, h.block = h.vec.set(a, b[:min(len(b), callMost)]), block
 	err := s.sock.write(h.try)
 	if err == nil {
 		err = h.err

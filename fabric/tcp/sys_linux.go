@@ -7,9 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rawLimit is the longest transfer made without telling the scheduler; it copies
-// for a few microseconds at most.
-const rawLimit = 16 << 10
+// rawLimit is the longest transfer made without telling the scheduler, which would
+// look after the call with a thread of its own every 20 µs and thus take the processor
+// from it. Sockets do not block, so all that the call does is to copy, and a garbage
+// collection waits for that as it waits for any other loop.
+const rawLimit = callMost + headerSize
 
 // gatherLimit is up to where two buffers are copied into one: vectored calls take
 // longer than that.
