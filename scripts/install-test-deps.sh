@@ -6,6 +6,7 @@
 #   command        package         for
 #   ip             iproute2        network namespaces (setup, netns tests)
 #   iperf3         iperf3          the rate of a cable beside ours (make test-rails)
+#   nft            nftables        packets that get lost in one direction
 #   ping           iputils-ping    proof that an applied setup carries packets
 #   chromium       chromium        the SVG and HTML tests look at rendered pages
 #   sshd, ssh      openssh-*       jobs over ssh, on loopback (launch/e2e)
@@ -23,6 +24,7 @@ need() { # need COMMAND PACKAGE
 }
 
 need ip iproute2
+need nft nftables
 need ping iputils-ping
 need iperf3 iperf3
 need chromium chromium

@@ -44,10 +44,11 @@ checks every result element by element against the exactly known right answer.
 Modes:
 ` + modeList() + `
 Where the ranks are. With -n N, bench starts N ranks on this machine and ends
-with them: processes, or with --fabric mem goroutines of one process. Started as a rank of a larger job - by 'thunder launch', by mpirun,
-srun, torchrun or mlx.launch, or with --rank, --world-size and one of --addr,
---coordinator and --hostfile - it joins that job; rank 0 prints the results.
-With neither, it starts 2 ranks on this machine.
+with them: processes, or with --fabric mem goroutines of one process. Started as a
+rank of a larger job - by 'thunder launch', by mpirun, srun, torchrun or mlx.launch,
+or with --rank, --world-size and one of --addr, --coordinator and --hostfile - it
+joins that job; rank 0 prints the results. With neither, it starts 2 ranks on this
+machine.
 
 What carries the messages. As in a program that asks for nothing else, shared
 memory between ranks of one machine, RDMA where there is some, and TCP between the
