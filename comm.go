@@ -43,6 +43,7 @@ type Comm struct {
 	hosts   *collective.Hosts
 	model   *Model // what algorithms are chosen by, under turn; nil for rules of thumb
 	paths   paths  // links of collectives
+	direct  paths  // links of point-to-point messages
 	current activity
 	pairs   []pair // point-to-point state, by rank in this group
 
@@ -62,6 +63,7 @@ func newComm(j *job, id uint32, ranks []int, rank int) *Comm {
 	}
 	c.current.past = recorder.NewRing(size)
 	c.paths = paths{comm: c, channel: channelOf(id, false), links: make([]fabric.Link, len(ranks))}
+	c.direct = paths{comm: c, channel: channelOf(id, true), links: make([]fabric.Link, len(ranks))}
 	if len(ranks) > 1 {
 		c.planner = collective.NewPlanner()
 		c.exec = collective.NewExecutor(rank, len(ranks), &c.paths)
@@ -146,8 +148,9 @@ func (c *Comm) release() {
 	}
 	c.current.release()
 	c.paths.close()
+	c.direct.close()
 	for i := range c.pairs {
-		c.pairs[i].close()
+		c.pairs[i].release()
 	}
 }
 

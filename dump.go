@@ -131,7 +131,7 @@ func (j *job) snapshot(reason string) *recorder.Dump {
 		g.Pairs = c.exchanges(operation)
 		d.Groups = append(d.Groups, g)
 		c.paths.traffic(traffic)
-		c.pairTraffic(traffic)
+		c.direct.traffic(traffic)
 	}
 	for r, p := range j.peers {
 		if p == nil {

@@ -3,22 +3,15 @@ package thunder
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"thundercollective/fabric"
 	"thundercollective/internal/recorder"
 )
 
-// A pair is the point-to-point traffic with one peer: a link of its own, apart from
-// the collectives', and an order of its own in each direction.
-type pair struct {
-	out, in half
-
-	mu     sync.Mutex
-	link   fabric.Link
-	closed bool
-}
+// A pair is the point-to-point traffic with one peer, which has an order of its own in
+// each direction.
+type pair struct{ out, in half }
 
 // half is one direction.
 type half struct {
@@ -49,57 +42,11 @@ func (c *Comm) exchanges(op func(e *recorder.Entry, o call) recorder.Operation) 
 	return list
 }
 
-// pairTraffic adds up, by rank of the job, what crossed the point-to-point links.
-func (c *Comm) pairTraffic(sums []Traffic) {
-	for r := range c.pairs {
-		p := &c.pairs[r]
-		p.mu.Lock()
-		if counter, ok := p.link.(fabric.Counter); ok {
-			world := c.ranks[r]
-			sums[world] = sums[world].Add(counter.Traffic())
-		}
-		p.mu.Unlock()
-	}
-}
-
 func (p *pair) activities() [2]*activity { return [2]*activity{&p.out.now, &p.in.now} }
 
-func (p *pair) close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
-	if p.link != nil {
-		p.link.Close()
-	}
+func (p *pair) release() {
 	p.out.now.release()
 	p.in.now.release()
-}
-
-// linkTo returns the point-to-point link to a rank of the group.
-func (c *Comm) linkTo(rank int) (fabric.Link, error) {
-	p := &c.pairs[rank]
-	p.mu.Lock()
-	l := p.link
-	p.mu.Unlock()
-	if l != nil {
-		return l, nil
-	}
-	world := c.ranks[rank]
-	if why := c.job.gone(world); why != nil {
-		return nil, &fabric.LostError{Peer: world, Err: why}
-	}
-	l, err := c.job.fab.Link(c.ctx, world, channelOf(c.id, true))
-	if err != nil {
-		return nil, err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		l.Close()
-		return nil, fabric.ErrClosed
-	}
-	p.link = l
-	return l, nil
 }
 
 // A transfer is one message to or from a peer, with its place in the order.
@@ -167,7 +114,7 @@ func (t *transfer) note(took time.Duration, err error) {
 }
 
 func (t *transfer) move() error {
-	l, err := t.comm.linkTo(t.peer)
+	l, err := t.comm.direct.Link(t.comm.ctx, t.peer)
 	if err != nil {
 		return err
 	}
