@@ -16,7 +16,9 @@ type Backlog interface {
 	Await(ctx context.Context, left int) error
 }
 
-// A Handle names memory of a Sharer to its peers. The zero Handle names none.
+// A Handle names memory of a Sharer to its peers. The zero Handle names none. Its last
+// byte is for those who exchange handles to use: providers leave it zero, and do not
+// look at it.
 type Handle [16]byte
 
 // A Sharer is an Allocator whose memory peers can read and write themselves. When
@@ -28,7 +30,25 @@ type Sharer interface {
 	Shares(peer int) bool
 	// Share names b to peers; false if it does not lie in memory of Alloc.
 	Share(b []byte) (Handle, bool)
-	// Reach returns the n bytes that a peer's handle names. They are there until
-	// the peer frees its memory, or the Fabric is closed.
+	// Reach returns the n bytes that a peer's handle of Share names. They are there
+	// until the peer frees its memory, or the Fabric is closed.
 	Reach(peer int, h Handle, n int) ([]byte, error)
+}
+
+// A Reader is a Sharer whose peers can read any memory of its ranks, which takes one
+// copy and nothing of the rank that is read. They can never write to it: a rank whose
+// operation has failed may use its memory for something else while a peer that does not
+// know it yet is still at work, which a late read does not harm.
+type Reader interface {
+	Sharer
+	// Reads says whether this rank and peer can read each other's memory; it is known
+	// once a link to it is open, and the same at both.
+	Reads(peer int) bool
+	// Locate names b to peers that can read it; false if its memory is of a kind that
+	// cannot be read, such as that of a device. The memory stays the caller's to keep:
+	// what peers read after it is gone is undefined, or an error.
+	Locate(b []byte) (Handle, bool)
+	// Read fills b with what lies off bytes into the memory that a peer's handle of
+	// Locate names. When the peer's process is gone it returns a *LostError.
+	Read(peer int, h Handle, off int, b []byte) error
 }

@@ -49,6 +49,7 @@ func Run(t *testing.T, h Harness) {
 		{"Post", testPost},
 		{"Backlog", testBacklog},
 		{"Traffic", testTraffic},
+		{"Sharing", testSharing},
 		{"CancelRecv", testCancelRecv},
 		{"CancelSend", testCancelSend},
 		{"CancelLink", testCancelLink},

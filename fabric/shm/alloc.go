@@ -18,7 +18,14 @@ type sharing struct {
 	own    []allocation       // by address
 	theirs map[reach]*segment // what was mapped of peers
 	closed bool
+
+	tried   [remembered]span // other memory that was found to be readable, lately
+	tryNext int              // where the next one goes
 }
+
+// remembered is how much memory is known to be readable without trying: that of the
+// operations which a program repeats.
+const remembered = 16
 
 // An allocation is one piece of memory of Alloc.
 type allocation struct {
@@ -124,28 +131,33 @@ func (f *Fabric) Shares(peer int) bool {
 	if peer == f.Rank() {
 		return f.home != nil
 	}
+	p := f.met(peer)
+	return p != nil && p.home != nil
+}
+
+// met returns what is known about a peer, if it is already.
+func (f *Fabric) met(peer int) *pair {
 	f.mu.Lock()
 	p := f.pairs[peer]
 	f.mu.Unlock()
 	if p == nil {
-		return false
+		return nil
 	}
 	select {
 	case <-p.ready:
-		return p.home != nil
+		return p
 	default:
-		return false
+		return nil
 	}
 }
 
 // Reach implements fabric.Sharer.
 func (f *Fabric) Reach(peer int, h fabric.Handle, n int) ([]byte, error) {
-	if !f.Shares(peer) || peer == f.Rank() {
+	p := f.met(peer)
+	if p == nil || p.home == nil {
 		return nil, fmt.Errorf("shm: no memory is shared with rank %d", peer)
 	}
-	f.mu.Lock()
-	p := f.pairs[peer]
-	f.mu.Unlock()
+	h[len(h)-1] = 0
 	fd, serial := binary.LittleEndian.Uint32(h[0:]), binary.LittleEndian.Uint32(h[4:])
 	off := binary.LittleEndian.Uint64(h[8:])
 	s := &f.shared

@@ -20,6 +20,9 @@ type Config struct {
 	Near func(peer int) bool
 	// Require makes it an error for a pair not to share memory.
 	Require bool
+	// Private keeps memory that is not of Alloc from being read by peers, and this
+	// rank from reading theirs.
+	Private bool
 	// Spin is how long a waiting rank polls before it sleeps.
 	Spin time.Duration
 	// Crowded says that more ranks than cores share the machine: between polls,

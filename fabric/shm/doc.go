@@ -39,6 +39,18 @@
 // Alloc returns memory that peers can map as well (fabric.Sharer), for algorithms
 // that work on each other's buffers without any message.
 //
+// Other memory cannot be mapped, but the kernel copies from one process to another
+// (process_vm_readv; fabric.Reader) if it would let the one debug the other: processes
+// of one user, as a rule. Two ranks find out when they meet, by reading the number in
+// the other's home segment at the address that came with the offer: a process number that
+// means somebody else here, a container, another user, or a policy such as Yama's
+// ptrace_scope all end there, in messages. Nothing is done to get around a policy: a
+// process can name one other that may read it, or all, and either would change what the
+// rest of the machine may do to the program. Config.Private declines.
+//
+// Peers only ever read. A rank whose operation has failed uses its memory for something
+// else, and a write that comes late would destroy that.
+//
 // Only Linux has what this needs. Elsewhere the pairs find that out, and use the
 // bootstrap.
 package shm

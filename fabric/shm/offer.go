@@ -15,15 +15,16 @@ type offer struct {
 	host     [36]byte
 	pid, fd  uint32
 	id       nonce
+	proof    uint64 // where id lies in the process's memory, if that may be read; else 0
 }
 
-const offerSize = 1 + 36 + 4 + 4 + nonceSize
+const offerSize = 1 + 36 + 4 + 4 + nonceSize + 8
 
 // What travels on the bootstrap channels of this provider. The tag names the
 // version: ranks that differ refuse each other's messages.
 var (
-	offerTag  = fabric.Tag{'s', 'h', 'm', ' ', 'o', 'f', 'f', 'e', 'r', ' ', '1'}
-	answerTag = fabric.Tag{'s', 'h', 'm', ' ', 'a', 'n', 's', 'w', 'e', 'r', ' ', '1'}
+	offerTag  = fabric.Tag{'s', 'h', 'm', ' ', 'o', 'f', 'f', 'e', 'r', ' ', '2'}
+	answerTag = fabric.Tag{'s', 'h', 'm', ' ', 'a', 'n', 's', 'w', 'e', 'r', ' ', '2'}
 )
 
 func (o *offer) encode() []byte {
@@ -36,7 +37,8 @@ func (o *offer) encode() []byte {
 	b = append(b, o.host[:]...)
 	b = binary.LittleEndian.AppendUint32(b, o.pid)
 	b = binary.LittleEndian.AppendUint32(b, o.fd)
-	return append(b, o.id[:]...)
+	b = append(b, o.id[:]...)
+	return binary.LittleEndian.AppendUint64(b, o.proof)
 }
 
 func parseOffer(b []byte) (o offer) {
@@ -45,6 +47,7 @@ func parseOffer(b []byte) (o offer) {
 	o.pid = binary.LittleEndian.Uint32(b[37:])
 	o.fd = binary.LittleEndian.Uint32(b[41:])
 	copy(o.id[:], b[45:])
+	o.proof = binary.LittleEndian.Uint64(b[45+nonceSize:])
 	return o
 }
 
@@ -60,26 +63,34 @@ func recvOffer(ctx context.Context, l fabric.Link) (offer, error) {
 	return parseOffer(b[:]), nil
 }
 
-// sendAnswer says whether an offer could be taken up, and why not.
-func sendAnswer(ctx context.Context, l fabric.Link, trouble error) error {
+// An answer says whether an offer could be taken up.
+type answer struct {
+	trouble error // why not
+	reads   bool  // the memory of the process could be read as well
+}
+
+// answerSize is how long an answer is: two bytes, and as much of the trouble as fits.
+const answerSize = 128
+
+func sendAnswer(ctx context.Context, l fabric.Link, a answer) error {
 	var b [answerSize]byte
-	if trouble != nil {
-		n := copy(b[1:], trouble.Error())
-		b[0] = byte(n)
+	if a.trouble != nil {
+		b[0] = byte(copy(b[2:], a.trouble.Error()))
+	}
+	if a.reads {
+		b[1] = 1
 	}
 	return l.Send(ctx, &answerTag, b[:])
 }
 
-const answerSize = 128
-
-// recvAnswer returns what the peer said in trouble.
-func recvAnswer(ctx context.Context, l fabric.Link) (trouble, err error) {
+func recvAnswer(ctx context.Context, l fabric.Link) (a answer, err error) {
 	var b [answerSize]byte
 	if err := l.Recv(ctx, &answerTag, b[:]); err != nil {
-		return nil, err
+		return a, err
 	}
-	if n := min(int(b[0]), answerSize-1); n > 0 {
-		return errors.New(string(b[1 : 1+n])), nil
+	if n := min(int(b[0]), answerSize-2); n > 0 {
+		a.trouble = errors.New(string(b[2 : 2+n]))
 	}
-	return nil, nil
+	a.reads = b[1] == 1
+	return a, nil
 }

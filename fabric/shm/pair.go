@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"unsafe"
 
 	"thundercollective/fabric"
 	"thundercollective/fabric/internal/spin"
@@ -21,6 +22,8 @@ type pair struct {
 	home  *segment      // the peer's; nil if no memory is shared
 	pid   uint32
 	id    nonce // of everything the peer offers through its process
+	reads bool  // the processes can read each other's memory
+	proof uint64
 }
 
 // pair returns what is known about a peer, asking it the first time.
@@ -65,6 +68,9 @@ func (f *Fabric) meet(p *pair, peer int) error {
 	copy(mine.host[:], f.host)
 	if f.home != nil {
 		mine.fd = uint32(f.home.fd)
+		if !f.cfg.Private {
+			mine.proof = uint64(uintptr(unsafe.Pointer(&f.home.header().nonce)))
+		}
 	}
 	if err := sendOffer(f.ctx, boot, mine); err != nil {
 		return err
@@ -74,7 +80,7 @@ func (f *Fabric) meet(p *pair, peer int) error {
 		return err
 	}
 	var home *segment
-	var trouble error
+	var trouble, unread error
 	switch {
 	case f.home == nil:
 		trouble = errUnsupported
@@ -85,13 +91,19 @@ func (f *Fabric) meet(p *pair, peer int) error {
 	default:
 		home, trouble = attach(theirs.pid, theirs.fd, homeSize, theirs.id, 0)
 	}
-	if err := sendAnswer(f.ctx, boot, trouble); err != nil {
+	switch {
+	case f.cfg.Private:
+		unread = errors.New("this rank keeps its memory to itself")
+	case trouble == nil:
+		unread = prove(theirs.pid, theirs.proof, theirs.id)
+	}
+	if err := sendAnswer(f.ctx, boot, answer{trouble, unread == nil}); err != nil {
 		home.closeIfAny()
 		return err
 	}
 	answer, err := recvAnswer(f.ctx, boot)
 	if trouble == nil {
-		trouble = answer
+		trouble = answer.trouble
 	}
 	if err != nil || trouble != nil {
 		home.closeIfAny()
@@ -100,8 +112,15 @@ func (f *Fabric) meet(p *pair, peer int) error {
 		}
 		return f.apart(peer, trouble)
 	}
-	p.home, p.pid, p.id = home, theirs.pid, theirs.id
+	p.home, p.pid, p.id, p.proof = home, theirs.pid, theirs.id, theirs.proof
 	f.cfg.Logger.Debug("sharing memory", "peer", peer)
+	switch p.reads = unread == nil && answer.reads; {
+	case p.reads:
+	case unread == nil:
+		f.cfg.Logger.Debug("not reading each other's memory", "peer", peer, "why", "the peer cannot, or may not")
+	default:
+		f.cfg.Logger.Debug("not reading each other's memory", "peer", peer, "why", unread)
+	}
 	return nil
 }
 
@@ -151,7 +170,9 @@ func (f *Fabric) give(boot fabric.Link) (*segment, error) {
 	}
 	err := sendOffer(f.ctx, boot, o)
 	if err == nil && trouble == nil {
-		trouble, err = recvAnswer(f.ctx, boot)
+		var a answer
+		a, err = recvAnswer(f.ctx, boot)
+		trouble = a.trouble
 	}
 	if err = errors.Join(err, trouble); err != nil {
 		seg.closeIfAny()
@@ -171,7 +192,7 @@ func (f *Fabric) take(p *pair, boot fabric.Link) (*segment, error) {
 		return nil, errors.New("the peer could not make shared memory")
 	}
 	seg, trouble := attach(p.pid, o.fd, linkSize, o.id, 0)
-	if err := sendAnswer(f.ctx, boot, trouble); err != nil || trouble != nil {
+	if err := sendAnswer(f.ctx, boot, answer{trouble: trouble}); err != nil || trouble != nil {
 		seg.closeIfAny()
 		return nil, errors.Join(trouble, err)
 	}

@@ -102,7 +102,7 @@ func TestFarRanks(t *testing.T) {
 	if got := fs[0].Name(); got != "shm+tcp" {
 		t.Errorf("the fabric is called %q", got)
 	}
-	if fs[0].(fabric.Sharer).Shares(1) {
+	if m := fs[0].(fabric.Reader); m.Shares(1) || m.Reads(1) {
 		t.Error("far ranks share memory")
 	}
 }
@@ -126,49 +126,46 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+// TestSharedMemory: ranks of one process and user can do all there is; that it works is
+// part of the conformance suite.
 func TestSharedMemory(t *testing.T) {
 	fs := ranks(t, 2, shm.Config{})
 	defer fs[0].Close()
 	defer fs[1].Close()
 	link(t, fs)
-	a, b := fs[0].(fabric.Sharer), fs[1].(fabric.Sharer)
-	mem, err := a.Alloc(10_000)
-	if err != nil {
-		t.Fatal(err)
+	for r, f := range fs {
+		if m := f.(fabric.Reader); !m.Shares(1-r) || !m.Reads(1-r) {
+			t.Errorf("rank %d: shares memory: %v, reads it: %v", r, m.Shares(1-r), m.Reads(1-r))
+		}
 	}
-	h, ok := a.Share(mem[100:200])
-	if !ok {
-		t.Fatal("memory of Alloc cannot be shared")
+}
+
+// TestPrivate: one rank that does not want its memory to be read is enough for the pair,
+// which shares that of Alloc all the same.
+func TestPrivate(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("shared memory needs Linux")
 	}
-	theirs, err := b.Reach(0, h, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs[0] = 42
-	if mem[100] != 42 {
-		t.Error("the memory is not shared")
-	}
-	if _, err := b.Reach(0, h, 1<<20); err == nil {
-		t.Error("reached beyond the memory")
-	}
-	if _, err := b.Reach(0, fabric.Handle{1, 2, 3, 4, 5}, 1); err == nil {
-		t.Error("reached memory that was never shared")
-	}
-	if _, ok := a.Share(make([]byte, 10)); ok {
-		t.Error("memory of the heap was shared")
-	}
-	if err := a.Free(mem[1:]); err == nil {
-		t.Error("freed a part")
-	}
-	if err := a.Free(mem); err != nil {
-		t.Error(err)
-	}
-	again, err := a.Alloc(10_000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, _ = a.Share(again)
-	if theirs, err = b.Reach(0, h, 1); err != nil || theirs[0] != 0 {
-		t.Errorf("the peer sees memory that was freed: %v", err)
+	for private := range 3 {
+		fs := boots(t, 2)
+		for r, boot := range fs {
+			f, err := shm.New(shm.Config{Bootstrap: boot, Private: private == r || private == 2, Require: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			fs[r] = f
+		}
+		link(t, fs)
+		for r, f := range fs {
+			m := f.(fabric.Reader)
+			if !m.Shares(1-r) || m.Reads(1-r) {
+				t.Errorf("rank %d: shares memory: %v, reads it: %v", r, m.Shares(1-r), m.Reads(1-r))
+			}
+			h, _ := m.Locate(make([]byte, 10))
+			if err := m.Read(1-r, h, 0, make([]byte, 10)); err == nil {
+				t.Errorf("rank %d reads memory although it may not", r)
+			}
+		}
 	}
 }
