@@ -4,42 +4,60 @@ import (
 	"context"
 
 	"thundercollective/fabric"
-	"thundercollective/reduce"
 )
 
-// A Commons is a Peers whose ranks can let each other work in their buffers.
+// A Commons is a Peers whose ranks can take the data of an operation from each other's
+// memory.
 type Commons interface {
 	Peers
-	// Offer names b to all peers; false, with the zero Handle, if they cannot work
-	// in it.
-	Offer(b []byte) (fabric.Handle, bool)
-	// Reach returns the n bytes that peer has named.
+	// Offer names b to all peers. They can read what it names; if mapped, they can
+	// reach it, too. It returns the zero Handle if they can do neither.
+	Offer(b []byte) (h fabric.Handle, mapped bool)
+	// Reach returns the n bytes that peer has named, to read and write. They must be
+	// mapped.
 	Reach(peer int, h fabric.Handle, n int) ([]byte, error)
+	// Read fills b with what lies off bytes into the memory that peer has named.
+	Read(peer int, h fabric.Handle, off int, b []byte) error
 }
 
-// commonsPiece is how much is reduced before it is handed out: it stays in the
-// first-level cache meanwhile.
-const commonsPiece = 16 << 10
+// What ranks say of their memory in the last byte of its handle.
+const (
+	saysMapped  = 1 << iota // it can be mapped
+	saysInPlace             // the result belongs there, too
+)
 
-// RunCommons is Run for an AllReduce that needs no messages for the data: every
-// rank reduces its share of the vector straight from the buffers of all ranks, in
-// rank order, and writes the result to all of them.
+// commons is what an executor knows of the memory of all ranks while it runs an
+// operation in common.
+type commons struct {
+	handles []fabric.Handle // by rank
+	mapped  [][]byte        // by rank: what handles names; nil if it can only be read
+	common  byte            // what all ranks say of theirs
+	source  []byte          // what others take from this rank
+	result  fabric.Handle   // where they find what it has reduced for them
+	staging []byte          // what is read of others, to be reduced
+}
+
+// RunCommons is Run for an operation whose data needs no messages: every rank takes
+// what it needs from the memory of the others. See Pools for when that pays. What is
+// reduced is reduced in rank order.
 //
-// It takes a message each way to agree that all ranks' buffers allow that, and
-// another to know that all are done. When some rank's does not, the plan is run
-// instead, so any buffers may be passed. All ranks have to call it alike. The peers
-// must be a Commons.
+// It takes a message each way to say where the memory is, and another to know that all
+// are done with it. Nobody writes to the memory of others, except where all have mapped
+// it and it is meant for the result. When some rank's memory does not allow it, or is too
+// short for it to pay, the plan is run instead, so any buffers may be passed. All ranks
+// have to call it alike. The peers must be a Commons.
 func (x *Executor) RunCommons(ctx context.Context, plan *Plan, tag *fabric.Tag, main, input []byte) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := x.admit(ctx, plan, main, input); err != nil {
 		return err
 	}
-	x.ctx, x.plan, x.tag = ctx, plan, *tag
-	buffers, err := x.exchange(main[:plan.main])
-	if err == nil && buffers != nil {
-		x.reduceShare(buffers)
-		err = x.meet()
+	x.ctx, x.plan, x.tag, x.main, x.input = ctx, plan, *tag, main[:plan.main], input[:plan.input]
+	possible, err := x.exchange()
+	if err == nil && possible {
+		if err = x.share(); err == nil {
+			err = x.part()
+		}
 	}
 	if err != nil {
 		x.fail(err)
@@ -48,93 +66,117 @@ func (x *Executor) RunCommons(ctx context.Context, plan *Plan, tag *fabric.Tag, 
 	case x.failed.Load():
 		x.release()
 		return x.err
-	case buffers != nil:
+	case possible:
 		x.release()
 		return nil
 	}
 	return x.execute(ctx, plan, tag, main, input)
 }
 
-// exchange tells everyone where this rank's buffer is, and returns the buffers of
-// all ranks, or nil if not all can be reached.
-func (x *Executor) exchange(main []byte) ([][]byte, *StepError) {
-	commons := x.peers.(Commons)
-	if x.common == nil {
-		x.common, x.handles = make([][]byte, x.size), make([]fabric.Handle, x.size)
+// exchange tells the others where this rank's memory is, hears where theirs is, and says
+// whether all of it will do. All ranks come to the same result.
+func (x *Executor) exchange() (bool, *StepError) {
+	if x.handles == nil {
+		x.handles, x.mapped = make([]fabric.Handle, x.size), make([][]byte, x.size)
 	}
-	mine, ok := &x.handles[x.rank], false
-	*mine = fabric.Handle{}
-	if !x.plan.spec.Separate {
-		*mine, ok = commons.Offer(main)
-	}
-	if err := x.tellAll(mine[:]); err != nil {
-		return nil, err
-	}
-	for p := range x.boxes {
-		if p == x.rank {
-			continue
-		}
-		if err := x.hear(p, x.handles[p][:]); err != nil {
-			return nil, err
-		}
-		ok = ok && x.handles[p] != fabric.Handle{}
-	}
-	if !ok {
-		return nil, nil
-	}
-	for p := range x.boxes {
-		if p == x.rank {
-			x.common[p] = main
-			continue
-		}
-		var err error
-		if x.common[p], err = commons.Reach(p, x.handles[p], len(main)); err != nil {
-			return nil, x.commonsError(RecvStep, p, err)
-		}
-	}
-	return x.common, nil
-}
-
-// reduceShare combines this rank's share and writes it everywhere.
-func (x *Executor) reduceShare(buffers [][]byte) {
-	const align = 64 // ranks do not write to the same cache line
-	p := x.plan
-	lines := (p.main + align - 1) / align
-	from := min(x.rank*lines/x.size*align, p.main)
-	to := min((x.rank+1)*lines/x.size*align, p.main)
-	if len(x.scratch) < commonsPiece {
-		x.scratch = make([]byte, commonsPiece)
-	}
-	for ; from < to; from += commonsPiece {
-		end := min(from+commonsPiece, to)
-		// Nobody else touches this range. Of two ranks the own buffer can take the
-		// result at once; of more, it may be needed after others.
-		sum := buffers[x.rank][from:end]
-		if x.size > 2 {
-			sum = x.scratch[:end-from]
-		}
-		p.kernel(sum, buffers[0][from:end], buffers[1][from:end])
-		for _, b := range buffers[2:] {
-			p.kernel(sum, sum, b[from:end])
-		}
-		if p.divide {
-			reduce.Divide(p.dtype, sum, sum, x.size)
-		}
-		for r, b := range buffers {
-			if r != x.rank || x.size > 2 {
-				copy(b[from:end], sum)
+	if x.givesFirst(x.rank) {
+		x.offer()
+		for p := range x.boxes {
+			if err := x.tell(p, x.handles[x.rank][:]); err != nil {
+				return false, err
 			}
 		}
 	}
-}
-
-// meet returns when all ranks have come here.
-func (x *Executor) meet() *StepError {
-	if err := x.tellAll(nil); err != nil {
-		return err
+	x.keepOwn() // meanwhile the others answer
+	possible := true
+	x.common = saysMapped | saysInPlace
+	for p := range x.boxes {
+		if !x.givesFirst(p) {
+			continue
+		}
+		h := &x.handles[p]
+		if err := x.hear(p, h[:]); err != nil {
+			return false, err
+		}
+		possible = possible && *h != fabric.Handle{}
+		x.common &= h[len(h)-1]
+	}
+	s := &x.plan.spec
+	if _, read := poolMin(s.Kind, s.Size); x.common&saysMapped == 0 && s.Count*x.plan.elem < read {
+		return false, nil
 	}
 	for p := range x.boxes {
-		if p != x.rank {
+		if possible && p != x.rank && x.givesFirst(p) {
+			if err := x.reach(p, s.sourceLen()*x.plan.elem); err != nil {
+				return false, err
+			}
+		}
+	}
+	return possible, nil
+}
+
+// offer names this rank's memory.
+func (x *Executor) offer() {
+	s, own := &x.plan.spec, &x.handles[x.rank]
+	x.source = x.sourceOf()
+	*own = x.name(x.source)
+	x.result = *own
+	if s.Separate {
+		if s.Kind != AllReduce {
+			return
+		}
+		if x.result = x.name(x.main); x.result == (fabric.Handle{}) {
+			*own = fabric.Handle{} // others could not fetch what is reduced here
+		}
+		return
+	}
+	if x.result != (fabric.Handle{}) {
+		own[len(own)-1] |= saysInPlace
+	}
+}
+
+// name returns the handle of memory of this rank, the zero one if it has none.
+func (x *Executor) name(b []byte) fabric.Handle {
+	h, mapped := x.peers.(Commons).Offer(b)
+	if mapped {
+		h[len(h)-1] |= saysMapped
+	}
+	return h
+}
+
+// reach maps the n bytes that rank p has named, if they can be mapped.
+func (x *Executor) reach(p, n int) *StepError {
+	x.mapped[p] = nil
+	h := x.handles[p]
+	if h[len(h)-1]&saysMapped == 0 {
+		return nil
+	}
+	var err error
+	if x.mapped[p], err = x.peers.(Commons).Reach(p, h, n); err != nil {
+		return x.commonsError(RecvStep, p, err)
+	}
+	return nil
+}
+
+// givesFirst says whether rank p takes part in the first round, by saying where its
+// memory is: the root alone, if only its memory is read.
+func (x *Executor) givesFirst(p int) bool {
+	s := &x.plan.spec
+	return !s.down() || p == s.Root
+}
+
+// part returns when nobody reads this rank's memory any more.
+func (x *Executor) part() *StepError {
+	s := &x.plan.spec
+	for p := range x.boxes {
+		if s.reads(x.rank, p) {
+			if err := x.tell(p, nil); err != nil {
+				return err
+			}
+		}
+	}
+	for p := range x.boxes {
+		if s.reads(p, x.rank) {
 			if err := x.hear(p, nil); err != nil {
 				return err
 			}
@@ -143,27 +185,32 @@ func (x *Executor) meet() *StepError {
 	return nil
 }
 
-// tellAll sends a few bytes to everyone. Links are opened in the order of the
+// tell sends a few bytes, unless p is this rank. Links are opened in the order of the
 // ranks, so that no ring of ranks waits for each other.
-func (x *Executor) tellAll(b []byte) *StepError {
-	for p, box := range x.boxes {
-		if p == x.rank {
-			continue
-		}
-		link, err := box.open()
-		if err == nil {
-			err = link.Send(x.ctx, &x.tag, b)
-		}
-		if err != nil {
-			return x.commonsError(SendStep, p, err)
-		}
+func (x *Executor) tell(p int, b []byte) *StepError {
+	if p == x.rank {
+		return nil
+	}
+	link, err := x.boxes[p].open()
+	if err == nil {
+		err = link.Send(x.ctx, &x.tag, b)
+	}
+	if err != nil {
+		return x.commonsError(SendStep, p, err)
 	}
 	return nil
 }
 
-// hear receives a few bytes.
+// hear receives a few bytes, unless p is this rank.
 func (x *Executor) hear(p int, b []byte) *StepError {
-	if err := x.boxes[p].path.Load().link.Recv(x.ctx, &x.tag, b); err != nil {
+	if p == x.rank {
+		return nil
+	}
+	link, err := x.boxes[p].open()
+	if err == nil {
+		err = link.Recv(x.ctx, &x.tag, b)
+	}
+	if err != nil {
 		return x.commonsError(RecvStep, p, err)
 	}
 	return nil

@@ -67,6 +67,9 @@
 // Before a range is written, the sends that still read it are waited for; the plan
 // knows which. In steady state nothing is allocated.
 //
+// RunCommons is for ranks that can get at each other's memory (Commons): the data of a
+// long operation is not sent then but fetched. Pools says which operations gain by it.
+//
 // The first error ends the run: the executor closes the links it uses, waits until
 // no call is left in the caller's buffers, and returns the error as a *StepError.
 // It does not work afterwards.

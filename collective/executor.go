@@ -40,9 +40,7 @@ type Executor struct {
 	workers    sync.WaitGroup // goroutines of outboxes and lanes
 	busyLanes  sync.WaitGroup
 
-	// The buffers of all ranks and their names; see RunCommons.
-	common  [][]byte
-	handles []fabric.Handle
+	commons // see RunCommons
 
 	mu     sync.Mutex // held during Run and Close
 	closed bool
@@ -153,7 +151,8 @@ func (x *Executor) allBacklogs(plan *Plan) bool {
 // release lets go of what belongs to a run.
 func (x *Executor) release() {
 	x.ctx, x.plan, x.main, x.input = nil, nil, nil, nil
-	clear(x.common)
+	clear(x.mapped)
+	x.source = nil
 	if x.stopOpening != nil {
 		x.stopOpening(nil)
 		x.opening, x.stopOpening = nil, nil

@@ -40,6 +40,7 @@ func memPeers(t testing.TB, n int) []Peers {
 type testGroup struct {
 	executors []*Executor
 	tag       fabric.Tag
+	common    bool // the executors' peers are a Commons, to be used
 }
 
 func newTestGroup(t testing.TB, peers []Peers) *testGroup {
@@ -59,8 +60,11 @@ func (g *testGroup) run(ctx context.Context, plans []*Plan, mains, inputs [][]by
 	var wg sync.WaitGroup
 	for r := range plans {
 		wg.Go(func() {
-			tag := g.tag
-			errs[r] = g.executors[r].Run(ctx, plans[r], &tag, mains[r], inputs[r])
+			tag, run := g.tag, g.executors[r].Run
+			if g.common {
+				run = g.executors[r].RunCommons
+			}
+			errs[r] = run(ctx, plans[r], &tag, mains[r], inputs[r])
 		})
 	}
 	wg.Wait()

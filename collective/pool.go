@@ -1,0 +1,208 @@
+package collective
+
+import (
+	"context"
+	"math"
+)
+
+// never is a number of bytes that no operation is about.
+const never = math.MaxInt
+
+// poolMin is from how many bytes on, of the vector or of a block, an operation is done
+// in common: with memory that all have mapped, and with memory that has to be read
+// through the kernel. The numbers are measured. What they follow:
+//
+// Two rounds of messages come on top, which also keep a rank that would only send from
+// running ahead. A page that is read through the kernel costs about as much as two
+// copies, into the memory of a link and out of it, that two processors make at once. So
+// it pays where every rank both sends and receives, all along; in Scatter, whose root
+// would make one copy for everybody; and in Broadcast, if there are several who receive.
+// In Gather and Reduce all the work would be the root's. AllReduce reads what a rank has
+// just written, and writes what another has just read: processors pass the lines to and
+// fro, which costs more than the copies do unless all of it exceeds their caches anyway.
+func poolMin(k Kind, size int) (mapped, read int) {
+	const KiB, MiB = 1 << 10, 1 << 20
+	pair := size == 2
+	switch {
+	case k == AllReduce && pair:
+		return 16 * KiB, 4 * MiB
+	case k == AllReduce:
+		return 16 * KiB, never
+	case k == Broadcast && pair:
+		return 1 * MiB, never
+	case k == Broadcast, k == Scatter && !pair:
+		return 256 * KiB, 256 * KiB
+	case k == Scatter:
+		return 64 * KiB, 64 * KiB
+	case k != AllGather && k != AllToAll && k != ReduceScatter:
+		return never, never
+	case pair:
+		return 32 * KiB, 32 * KiB
+	}
+	return 128 * KiB, 128 * KiB
+}
+
+// triedMin is from how many bytes on ranks that cannot read each other's memory try all
+// the same whether it is mapped, other than for AllReduce: the round of messages that
+// this takes in vain, as a rule, is little beside the operation.
+const triedMin = 1 << 20
+
+// Pools says whether ranks that share memory try to do an operation in common (see
+// RunCommons), and whether they are sure to: not only if all memory that is to be read
+// is mapped. bytes is what Choose wants; reads says that they can read all memory of
+// each other.
+func Pools(k Kind, size, bytes int, reads bool) (try, sure bool) {
+	mapped, read := poolMin(k, size)
+	sure = reads && bytes >= read
+	if !reads && k != AllReduce {
+		mapped = max(mapped, triedMin)
+	}
+	return sure || bytes >= mapped, sure
+}
+
+// Pools says whether ranks that share memory should try to perform the plan in common.
+// The v-forms go by messages, whose lengths show who disagrees.
+func (p *Plan) Pools(reads bool) bool {
+	s := &p.spec
+	try, _ := Pools(s.Kind, s.Size, s.Count*p.elem, reads)
+	return try && s.Counts == nil
+}
+
+// down says whether only the root's memory is read, in common.
+func (s *Spec) down() bool { return s.Kind == Broadcast || s.Kind == Scatter }
+
+// reads says whether rank p reads memory of rank q, in common.
+func (s *Spec) reads(p, q int) bool {
+	switch {
+	case p == q:
+		return false
+	case s.down():
+		return q == s.Root
+	}
+	return true
+}
+
+// sourceLen is how many elements of its own a rank lets others read.
+func (s *Spec) sourceLen() int {
+	switch s.Kind {
+	case ReduceScatter, AllToAll, Scatter:
+		return s.Size * s.Count
+	}
+	return s.Count
+}
+
+// sourceOf returns what others take from this rank: its contribution.
+func (x *Executor) sourceOf() []byte {
+	s := &x.plan.spec
+	if s.Separate {
+		return x.input
+	}
+	if s.Kind == AllGather {
+		return x.block(x.main, s.Rank)
+	}
+	return x.main
+}
+
+// block returns block i of all.
+func (x *Executor) block(all []byte, i int) []byte {
+	n := x.plan.spec.Count * x.plan.elem
+	return all[i*n:][:n:n]
+}
+
+// keepOwn copies what this rank has for itself.
+func (x *Executor) keepOwn() {
+	s := &x.plan.spec
+	if !s.Separate || s.Kind.Rooted() && s.Rank != s.Root {
+		return
+	}
+	switch s.Kind {
+	case AllGather:
+		copy(x.block(x.main, s.Rank), x.input)
+	case AllToAll:
+		copy(x.block(x.main, s.Rank), x.block(x.input, s.Rank))
+	case Scatter:
+		copy(x.main, x.block(x.input, s.Rank))
+	case Broadcast:
+		copy(x.main, x.input)
+	}
+}
+
+// share does this rank's part of the operation.
+func (x *Executor) share() *StepError {
+	s := &x.plan.spec
+	n := s.Count * x.plan.elem
+	switch s.Kind {
+	case AllReduce:
+		if x.common == saysMapped|saysInPlace {
+			return x.reduceEverywhere()
+		}
+		return x.allReduce()
+	case ReduceScatter:
+		own := x.main
+		if !s.Separate {
+			own = x.block(x.main, s.Rank)
+		}
+		return x.combine(s.Rank*n, own)
+	case Broadcast, Scatter:
+		if s.Rank == s.Root {
+			return nil
+		}
+		off := 0
+		if s.Kind == Scatter {
+			off = s.Rank * n
+		}
+		return x.fetch(s.Root, off, x.main)
+	}
+	// Blocks of everybody. Ranks begin with different ones, so as not to crowd at one.
+	off := 0
+	if s.Kind == AllToAll {
+		off = s.Rank * n
+	}
+	for i := 1; i < s.Size; i++ {
+		p := (s.Rank + i) % s.Size
+		if err := x.fetch(p, off, x.block(x.main, p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pullPiece is how much is read at once: long enough to be worth a system call, short
+// enough to stay in the second-level cache until it is reduced, and for the end of the
+// operation to be noticed.
+const pullPiece = 256 << 10
+
+// fetch fills b with what lies off bytes into the source of rank p.
+func (x *Executor) fetch(p, off int, b []byte) *StepError {
+	for len(b) > 0 {
+		n := min(pullPiece, len(b))
+		if _, err := x.peek(p, off, b[:n], true); err != nil {
+			return err
+		}
+		off, b = off+n, b[n:]
+	}
+	return nil
+}
+
+// peek returns what lies off bytes into the source of rank p, as many as b has room for:
+// where it is, if that can be reached, else in b, and always in b if it is wanted there.
+func (x *Executor) peek(p, off int, b []byte, there bool) ([]byte, *StepError) {
+	if x.ctx.Err() != nil {
+		return nil, x.commonsError(RecvStep, p, context.Cause(x.ctx))
+	}
+	at := x.mapped[p]
+	if p == x.rank {
+		at = x.source
+	}
+	switch {
+	case at == nil:
+		if err := x.peers.(Commons).Read(p, x.handles[p], off, b); err != nil {
+			return nil, x.commonsError(RecvStep, p, err)
+		}
+		return b, nil
+	case there:
+		copy(b, at[off:])
+		return b, nil
+	}
+	return at[off:][:len(b)], nil
+}
