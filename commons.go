@@ -8,15 +8,12 @@ import (
 	"thundercollective/fabric"
 )
 
-// commonsMin is the shortest vector that ranks reduce in each other's buffers: what
-// it saves has to be worth a round of messages.
-const commonsMin = 16 << 10
-
 // A census is what the ranks of a group have found out together about the machine
 // they share. Groups that span machines have none.
 type census struct {
 	taken   bool
 	commons bool // all pairs share memory
+	reads   bool // all pairs can read each other's memory
 	crowded bool // ranks outnumber processors
 }
 
@@ -59,9 +56,10 @@ func (c *Comm) takeCensus(ctx context.Context, a call) error {
 			return nil
 		}
 	}
-	const shares, roomy = 0, 1
-	votes := []byte{1, 1}
+	const shares, roomy, reads = 0, 1, 2
+	votes := []byte{1, 1, 1}
 	sharer, _ := c.job.fab.(fabric.Sharer)
+	reader, _ := c.job.fab.(fabric.Reader)
 	for i, r := range c.ranks { // in order, so that no ring of ranks waits for each other
 		if i == c.rank {
 			continue
@@ -71,6 +69,9 @@ func (c *Comm) takeCensus(ctx context.Context, a call) error {
 		}
 		if sharer == nil || !sharer.Shares(r) {
 			votes[shares] = 0
+		}
+		if reader == nil || !reader.Reads(r) {
+			votes[reads] = 0
 		}
 	}
 	if c.job.crowded {
@@ -86,24 +87,37 @@ func (c *Comm) takeCensus(ctx context.Context, a call) error {
 		return err
 	}
 	c.census.commons, c.census.crowded = votes[shares] == 1, votes[roomy] == 0
+	c.census.reads = votes[reads] == 1
 	return nil
 }
 
-// execute runs a plan, in the ranks' own buffers if that is possible. All ranks
-// decide alike: it depends on what they have to agree on anyway.
+// execute runs a plan, in the ranks' own memory if that is possible. All ranks decide
+// alike: it depends on what they have to agree on anyway.
 func (c *Comm) execute(ctx context.Context, r *Request, plan *collective.Plan, tag *fabric.Tag) error {
-	if c.census.commons && r.Kind == KindAllReduce && r.Algo == Auto && len(r.Recv) >= commonsMin {
+	if c.census.commons && r.Algo == Auto && plan.Pools(c.census.reads) {
 		return c.exec.RunCommons(ctx, plan, tag, r.Recv, r.Send)
 	}
 	return c.exec.Run(ctx, plan, tag, r.Recv, r.Send)
 }
 
 // Offer makes paths a collective.Commons.
-func (p *paths) Offer(b []byte) (fabric.Handle, bool) {
-	return p.comm.job.fab.(fabric.Sharer).Share(b)
+func (p *paths) Offer(b []byte) (h fabric.Handle, mapped bool) {
+	fab := p.comm.job.fab
+	if h, ok := fab.(fabric.Sharer).Share(b); ok {
+		return h, true
+	}
+	if p.comm.census.reads {
+		h, _ = fab.(fabric.Reader).Locate(b)
+	}
+	return h, false
 }
 
 // Reach makes paths a collective.Commons.
 func (p *paths) Reach(peer int, h fabric.Handle, n int) ([]byte, error) {
 	return p.comm.job.fab.(fabric.Sharer).Reach(p.comm.ranks[peer], h, n)
+}
+
+// Read makes paths a collective.Commons.
+func (p *paths) Read(peer int, h fabric.Handle, off int, b []byte) error {
+	return p.comm.job.fab.(fabric.Reader).Read(p.comm.ranks[peer], h, off, b)
 }

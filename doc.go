@@ -33,6 +33,12 @@
 // differs from run to run, a different choice adds in a different order, and the same
 // program should give the same bits again. Options.Algo overrides all of it.
 //
+// Ranks that are all on one machine take long blocks from each other's memory instead of
+// sending them, where that is quicker, and reduce in the order of the ranks: always if
+// all buffers are of Comm.Alloc, else if the system lets processes of one user read each
+// other (Options.Private and THUNDER_PRIVATE=1 keep a rank's memory from being read;
+// kernel.yama.ptrace_scope above 0 does so, too). Comm.Choice tells.
+//
 // # Failure
 //
 // No call blocks for ever. An operation ends with its result, or with an error that

@@ -48,7 +48,8 @@ func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rend
 	}
 	s, err := shm.New(shm.Config{
 		Bootstrap: boot, Spin: tc.Spin, Crowded: tc.Crowded, Logger: o.Logger, Require: o.Fabric == "shm",
-		Near: func(peer int) bool { return roster.Peers[peer].Host == roster.Peers[roster.Rank].Host },
+		Private: o.Private,
+		Near:    func(peer int) bool { return roster.Peers[peer].Host == roster.Peers[roster.Rank].Host },
 	})
 	if err != nil {
 		return nil, err

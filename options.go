@@ -79,6 +79,9 @@ type Options struct {
 	// checks them too (TCP, Ethernet), which is why it is off by default; headers are
 	// always protected. All ranks have to say the same.
 	Checksum bool
+	// Private keeps ranks of the same machine from reading this rank's memory, beyond
+	// what it has of Comm.Alloc; long operations take longer then.
+	Private bool
 	// Algo is the algorithm of all operations that have it; Auto picks by size.
 	Algo Algo
 	// Profile names a file of 'thunder tune' to choose algorithms, segments and
@@ -126,6 +129,13 @@ func (o Options) complete(getenv func(string) string) (Options, error) {
 			return o, fmt.Errorf("thunder: THUNDER_CHECKSUM is %q: give 1 or 0", s)
 		}
 		o.Checksum = on
+	}
+	if s := getenv("THUNDER_PRIVATE"); s != "" && !o.Private {
+		on, err := strconv.ParseBool(s)
+		if err != nil {
+			return o, fmt.Errorf("thunder: THUNDER_PRIVATE is %q: give 1 or 0", s)
+		}
+		o.Private = on
 	}
 	if o.Profile == "" {
 		o.Profile = getenv("THUNDER_PROFILE")

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -82,7 +83,7 @@ func startProcess(t *testing.T, cmd *exec.Cmd) process {
 	return process{cmd, bufio.NewReader(out), in}
 }
 
-// loopRole reduces until something breaks, and prints what.
+// loopRole reduces, or exchanges blocks, until something breaks, and prints what.
 func loopRole() int {
 	go func() { io.Copy(io.Discard, os.Stdin); os.Exit(9) }() // the test is gone
 	ctx := context.Background()
@@ -93,8 +94,13 @@ func loopRole() int {
 	}
 	defer c.Close()
 	buf := make([]float32, 1<<20)
+	operate := func() error { return thunder.AllReduce(ctx, c, buf, thunder.Max) }
+	if os.Getenv("THUNDER_TEST_MODE") == "alltoall" {
+		result := make([]float32, len(buf))
+		operate = func() error { return thunder.AllToAll(ctx, c, result, buf) }
+	}
 	for i := 0; ; i++ {
-		if err := thunder.AllReduce(ctx, c, buf, thunder.Max); err != nil {
+		if err := operate(); err != nil {
 			var lost *thunder.PeerLostError
 			if errors.As(err, &lost) {
 				fmt.Println("lost", lost.Rank, err)
@@ -109,37 +115,50 @@ func loopRole() int {
 	}
 }
 
-// TestKilled kills one of four ranks in the middle of their work. The others say
-// which one, all the same, in time, and end.
+// TestKilled kills a rank in the middle of its work: one that sends messages, and one
+// whose memory the others read. The others say which one, all the same, in time, and end.
 func TestKilled(t *testing.T) {
-	const n, victim = 4, 2
-	ps := startRanks(t, n, "loop", "THUNDER_FABRIC=tcp")
-	for r, p := range ps {
-		if line, err := p.out.ReadString('\n'); err != nil || line != "working\n" {
-			t.Fatalf("rank %d: %q, %v", r, line, err)
-		}
-	}
-	ps[victim].Process.Kill()
-	killed := time.Now()
-	var wg sync.WaitGroup
-	for r, p := range ps {
-		wg.Go(func() {
-			line, _ := p.out.ReadString('\n')
-			took := time.Since(killed)
-			p.Wait()
-			if r == victim {
-				return
+	for _, tt := range []struct {
+		fabric, mode string
+		n, victim    int
+	}{
+		{"tcp", "allreduce", 4, 2},
+		{"shm", "allreduce", 2, 1},
+		{"shm", "alltoall", 4, 0},
+	} {
+		t.Run(fmt.Sprintf("%s %s, %d ranks", tt.fabric, tt.mode, tt.n), func(t *testing.T) {
+			if tt.fabric == "shm" && runtime.GOOS != "linux" {
+				t.Skip("shared memory needs Linux")
 			}
-			t.Logf("rank %d after %v: %s", r, took.Round(time.Millisecond), line)
-			if !strings.HasPrefix(line, "lost "+strconv.Itoa(victim)) || p.ProcessState.ExitCode() != 1 {
-				t.Errorf("rank %d: %q, exit code %d", r, line, p.ProcessState.ExitCode())
+			ps := startRanks(t, tt.n, "loop", "THUNDER_FABRIC="+tt.fabric, "THUNDER_TEST_MODE="+tt.mode)
+			for r, p := range ps {
+				if line, err := p.out.ReadString('\n'); err != nil || line != "working\n" {
+					t.Fatalf("rank %d: %q, %v", r, line, err)
+				}
 			}
-			if took > 5*time.Second {
-				t.Errorf("rank %d took %v", r, took)
+			ps[tt.victim].Process.Kill()
+			killed := time.Now()
+			var wg sync.WaitGroup
+			for r, p := range ps {
+				wg.Go(func() {
+					line, _ := p.out.ReadString('\n')
+					took := time.Since(killed)
+					p.Wait()
+					if r == tt.victim {
+						return
+					}
+					t.Logf("rank %d after %v: %s", r, took.Round(time.Millisecond), line)
+					if !strings.HasPrefix(line, "lost "+strconv.Itoa(tt.victim)) || p.ProcessState.ExitCode() != 1 {
+						t.Errorf("rank %d: %q, exit code %d", r, line, p.ProcessState.ExitCode())
+					}
+					if took > 5*time.Second {
+						t.Errorf("rank %d took %v", r, took)
+					}
+				})
 			}
+			wg.Wait()
 		})
 	}
-	wg.Wait()
 }
 
 // memoryRole reduces one large buffer with the algorithm it is told and prints by

@@ -134,6 +134,10 @@ func (c *Comm) segment(k Kind, a Algo, bytes int) int {
 type Choice struct {
 	Algo    Algo
 	Segment int // the length of the pieces in which its messages travel, in bytes
+
+	// Ranks of one machine take what they need from each other's memory instead, if all
+	// of it is of Comm.Alloc (PooledAlloc), or whatever memory it is (Pooled).
+	Pooled, PooledAlloc bool
 }
 
 // Choice says how this group performs an operation on count elements (of a block, where
@@ -147,6 +151,10 @@ func (c *Comm) Choice(k Kind, a Algo, dt DType, count int) Choice {
 		s.Algo = c.job.algoFor(k)
 	}
 	s = s.ResolveWith(dt.Size(), c.choose)
-	segment := c.segment(k, s.Algo, count*dt.Size())
-	return Choice{s.Algo, cmp.Or(segment, collective.DefaultSegment)}
+	bytes := count * dt.Size()
+	choice := Choice{Algo: s.Algo, Segment: cmp.Or(c.segment(k, s.Algo, bytes), collective.DefaultSegment)}
+	if c.census.commons && a == Auto {
+		choice.PooledAlloc, choice.Pooled = collective.Pools(k, len(c.ranks), bytes, c.census.reads)
+	}
+	return choice
 }

@@ -12,6 +12,9 @@ func (r *Row) explain(comm *thunder.Comm, m *collective.Model) {
 		return
 	}
 	r.Model = m
+	if r.Pooled {
+		return // the model is one of messages
+	}
 	bytes := r.SizeBytes
 	if r.Mode.blocks() {
 		bytes /= int64(r.WorldSize)

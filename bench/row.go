@@ -46,6 +46,9 @@ type Row struct {
 	// WaitCPU is, with Config.Idle, how much of a processor the busiest of the
 	// waiting ranks used, in percent.
 	WaitCPU *float64 `json:"wait_cpu_percent,omitempty"`
+	// Pooled says that ranks took the data from each other's memory instead of sending
+	// it the way of Algo; nothing is predicted then.
+	Pooled bool `json:"pooled,omitempty"`
 	// Predicted is, with Config.Explain, what Model expected of an iteration, and
 	// Segment the length of the pieces in which its messages travelled.
 	Predicted *float64          `json:"predicted_us,omitempty"`

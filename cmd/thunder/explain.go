@@ -17,13 +17,17 @@ func explanation(rows []bench.Row) string {
 		if row.WaitCPU != nil {
 			fmt.Fprintf(&b, "# The waiting rank used %.3f %% of a processor over %.1f s\n", *row.WaitCPU, row.ElapsedSecs)
 		}
-		if row.Model == nil || row.Predicted == nil {
+		if row.Model == nil {
 			continue
 		}
 		if i == 0 {
 			m := row.Model
 			fmt.Fprintf(&b, "#\n# Predicted from %s, and reducing at %.1f GB/s:\n", describeLinks(m), perMicro(m.Gamma))
 			fmt.Fprintf(&b, "# %12s %7s %9s %8s %14s %14s %8s\n", "size", "algo", "segment", "streams", "predicted (us)", "measured (us)", "ratio")
+		}
+		if row.Predicted == nil {
+			fmt.Fprintf(&b, "# %12d %7s %9s %8s %14s %14.2f %8s\n", row.SizeBytes, "pooled", "-", "-", "-", row.Lat.P50, "-")
+			continue
 		}
 		fmt.Fprintf(&b, "# %12d %7s %9d %8s %14.2f %14.2f %8.2f\n", row.SizeBytes, row.Algo, row.Segment, streamsOf(row), *row.Predicted, row.Lat.P50, row.Lat.P50/(*row.Predicted))
 	}

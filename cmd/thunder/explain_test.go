@@ -20,6 +20,10 @@ func TestExplanation(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
 	}
+	pooled := bench.Row{SizeBytes: 8192, Algo: "direct", Fabric: "shm", Pooled: true, Model: rows[0].Model, Lat: bench.Latency{P50: 5}}
+	if got := explanation([]bench.Row{pooled}); !strings.Contains(got, "8192  pooled         -        -              -           5.00        -") || strings.Contains(got, "direct") {
+		t.Errorf("a row without messages is explained as\n%s", got)
+	}
 	if got := explanation([]bench.Row{{}}); got != "" {
 		t.Errorf("a plain row is explained: %q", got)
 	}
