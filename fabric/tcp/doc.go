@@ -21,7 +21,8 @@
 // There is no reader goroutine: whoever calls Recv reads the socket itself, first
 // polling for a moment, between polls offering the processor to others if ranks
 // outnumber cores, then parked in the runtime's poller. A small message therefore
-// crosses with one system call on either side and no goroutine switch. On Linux the
+// crosses with one system call on either side and no goroutine switch; on Linux the
+// receiver of several takes what is there with one. There the
 // runtime's poller knows of a data socket only while somebody is parked: it would
 // otherwise be woken by every message, also by those that are being polled for.
 //

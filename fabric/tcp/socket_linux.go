@@ -4,7 +4,9 @@ import (
 	"errors"
 	"net"
 	"os"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -50,7 +52,25 @@ func withinMachine(c *net.TCPConn) bool {
 type gatedSocket struct {
 	fd      int
 	in, out gate
+
+	// Calls that do not wait pass by the gates, which cost as much as all the rest of
+	// what is ours in a short message. They are counted, so that the descriptor is not
+	// closed under them.
+	calls atomic.Int32
+	shut  atomic.Bool
 }
+
+// enter says whether calls may be made, until leave.
+func (s *gatedSocket) enter() bool {
+	s.calls.Add(1)
+	if s.shut.Load() {
+		s.leave()
+		return false
+	}
+	return true
+}
+
+func (s *gatedSocket) leave() { s.calls.Add(-1) }
 
 // A gate is what one direction waits at: an epoll instance with the socket in it,
 // armed for one event when somebody is about to wait, which the runtime's poller
@@ -65,6 +85,7 @@ type gate struct {
 	also   *hub    // whose solos' sockets are waited for, too; may be nil
 
 	try  func(fd uintptr) bool // of the call under way
+	next bool                  // it was made once already, and is to wait first
 	err  error                 // of arming
 	came [4]unix.EpollEvent
 	step func(uintptr) bool // the method, bound once
@@ -86,9 +107,9 @@ func (g *gate) open(fd int, events uint32) error {
 	return err
 }
 
-// pass runs a call through the gate.
-func (g *gate) pass(try func(fd uintptr) bool) error {
-	g.try = try
+// pass runs a call through the gate; one that was made already waits first.
+func (g *gate) pass(try func(fd uintptr) bool, made bool) error {
+	g.try, g.next = try, made
 	err := g.raw.Read(g.step)
 	if err == nil {
 		err, g.err = g.err, nil
@@ -99,9 +120,10 @@ func (g *gate) pass(try func(fd uintptr) bool) error {
 // attempt is called by the runtime: at once, and whenever the gate opened.
 func (g *gate) attempt(uintptr) bool {
 	g.drain()
-	if g.try(uintptr(g.fd)) {
+	if !g.next && g.try(uintptr(g.fd)) {
 		return true
 	}
+	g.next = false
 	events := g.events
 	if g.also != nil && g.also.backlog.Load() > 0 {
 		for _, s := range *g.also.solos.Load() {
@@ -162,14 +184,31 @@ func (g *gate) close() {
 	}
 }
 
-func (s *gatedSocket) read(try func(fd uintptr) bool) error  { return s.in.pass(try) }
-func (s *gatedSocket) write(try func(fd uintptr) bool) error { return s.out.pass(try) }
+func (s *gatedSocket) read(try func(fd uintptr) bool) error  { return s.through(&s.in, try) }
+func (s *gatedSocket) write(try func(fd uintptr) bool) error { return s.through(&s.out, try) }
 func (s *gatedSocket) interruptRead(stop bool)               { s.in.file.SetReadDeadline(deadline(stop)) }
 func (s *gatedSocket) interruptWrite(stop bool)              { s.out.file.SetReadDeadline(deadline(stop)) }
 
+// through makes a call, and waits at the gate only if it has to.
+func (s *gatedSocket) through(g *gate, try func(fd uintptr) bool) error {
+	made := s.enter()
+	if made {
+		done := try(uintptr(s.fd))
+		s.leave()
+		if done {
+			return nil
+		}
+	}
+	return g.pass(try, made)
+}
+
 // Close implements socket. The descriptor goes last, when no call can use it.
 func (s *gatedSocket) Close() error {
+	s.shut.Store(true)
 	s.in.close()
 	s.out.close()
+	for s.calls.Load() > 0 { // none of them waits for anything
+		runtime.Gosched()
+	}
 	return os.NewSyscallError("close", unix.Close(s.fd))
 }

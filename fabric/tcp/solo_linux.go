@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"context"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -22,8 +23,7 @@ type solo struct {
 	queue   []posting   // from first on; the message under way is in side.rest…
 	first   int
 
-	once   func(fd uintptr) // writes what the socket takes; bound once
-	left   int              // how many messages may remain when Await returns
+	left   int // how many messages may remain when Await returns
 	enough func(uintptr) bool
 }
 
@@ -46,7 +46,7 @@ func (f *Fabric) face(l *link, ch fabric.Channel) fabric.Link {
 		return l
 	}
 	s := &solo{link: l, hub: f.hubs.get(ch), sock: sock}
-	s.once, s.enough = s.writeOnce, s.fewEnough
+	s.enough = s.fewEnough
 	sock.in.also, sock.out.also = s.hub, s.hub
 	l.streams[0].push = s.hub.push
 	s.hub.add(s)
@@ -86,10 +86,12 @@ func (s *solo) load(tag *fabric.Tag, b []byte) {
 // write moves the message under way on, and says whether it is all gone. The
 // caller holds mu; a failure breaks the side.
 func (s *solo) write() bool {
-	if err := s.sock.out.raw.Control(s.once); err != nil {
-		s.broke(&socketError{err})
+	if !s.sock.enter() {
+		s.broke(&socketError{os.ErrClosed})
 		return false
 	}
+	s.writeOnce()
+	s.sock.leave()
 	out := &s.streams[0].out
 	if out.err != nil {
 		s.broke(&socketError{out.err})
@@ -106,7 +108,7 @@ func (s *solo) write() bool {
 }
 
 // writeOnce is one system call.
-func (s *solo) writeOnce(uintptr) {
+func (s *solo) writeOnce() {
 	st, side := s.streams[0], &s.send
 	h := &st.out
 	h.total = h.vec.set(side.restHeader, side.restPayload[:min(len(side.restPayload), pushSize)])
@@ -172,7 +174,7 @@ func (s *solo) Await(ctx context.Context, left int) error {
 	s.mu.Unlock()
 	if err == nil {
 		s.left = left
-		if err = s.sock.out.pass(s.enough); err != nil {
+		if err = s.sock.out.pass(s.enough, false); err != nil {
 			err = &socketError{err}
 		}
 	}

@@ -66,6 +66,9 @@ func (s *stream) read(a, b []byte, poll bool) (int, error) {
 	if h.total == 0 {
 		return 0, nil
 	}
+	if n := h.vec.taken(); n > 0 {
+		return n, nil
+	}
 	h.poll = (poll || s.push != nil) && s.spin.Try()
 	err := s.sock.read(h.try)
 	if err == nil {
@@ -80,19 +83,22 @@ func (s *stream) read(a, b []byte, poll bool) (int, error) {
 	return h.n, nil
 }
 
-// eagerSpin is how long a reader polls before it offers the processor to others
-// between polls: the peer may be waiting for this very one.
-const eagerSpin = 2 * time.Microsecond
+// A reader polls eagerPolls times before it offers the processor to others between
+// polls, who may include the peer. It looks at the clock every clockPolls, unless
+// others are there from the start: then each offer may take long.
+const (
+	eagerPolls = 4
+	clockPolls = 4
+)
 
-// tryRead is called by the runtime's poller, at once and whenever the socket may
-// have become readable.
+// tryRead is called at once, and whenever the socket may have become readable.
 func (s *stream) tryRead(fd uintptr) bool {
 	h := &s.in
 	var since time.Time
-	for {
+	for polls := 0; ; {
 		h.n, h.err = h.vec.readv(fd, h.total)
 		if h.err != syscall.EAGAIN {
-			if !since.IsZero() {
+			if polls > 0 {
 				s.spin.Won()
 			}
 			return true
@@ -101,16 +107,23 @@ func (s *stream) tryRead(fd uintptr) bool {
 		if !h.poll || h.stopped.Load() {
 			return false
 		}
-		if since.IsZero() || pushed {
-			since = time.Now()
+		if pushed {
+			polls, since = 1, time.Time{}
 			continue
 		}
-		switch spent := time.Since(since); {
-		case spent > s.spin.Budget:
-			s.spin.Lost()
-			h.poll = false // woken, it is there
-			return false
-		case s.spin.Shared || spent > eagerSpin:
+		polls++
+		if s.spin.Shared || polls%clockPolls == 0 {
+			now := time.Now()
+			switch {
+			case since.IsZero():
+				since = now
+			case now.Sub(since) > s.spin.Budget:
+				s.spin.Lost()
+				h.poll = false // woken, it is there
+				return false
+			}
+		}
+		if s.spin.Shared && polls > 1 || polls > eagerPolls {
 			yield()
 		}
 	}

@@ -17,11 +17,16 @@ const rawLimit = callMost + headerSize
 // longer than that.
 const gatherLimit = 4 << 10
 
+// aheadSize is how much is read for a short message, should more be there: whoever
+// follows a peer that runs ahead finds several of its messages in one call.
+const aheadSize = 16 << 10
+
 // vector is the pair of buffers of one call.
 type vector struct {
 	a, b   []byte
 	iov    [2]unix.Iovec
 	gather []byte // both, where they are copied into one; made on first use
+	ahead  []byte // what was read beyond the call's buffers, in gather
 }
 
 // set describes a then b, either of which may be empty, and returns the total.
@@ -45,17 +50,42 @@ func (v *vector) one(total int) []byte {
 	return v.gather[:total]
 }
 
+// spread fills the buffers from p and returns how much of it that took.
+func (v *vector) spread(p []byte) int {
+	n := copy(v.a, p)
+	return n + copy(v.b, p[n:])
+}
+
+// taken fills the buffers with what an earlier call read ahead, and says how much
+// there was.
+func (v *vector) taken() int {
+	if len(v.ahead) == 0 {
+		return 0
+	}
+	n := v.spread(v.ahead)
+	v.ahead = v.ahead[n:]
+	return n
+}
+
 // readv fills the buffers from a non-blocking socket.
 func (v *vector) readv(fd uintptr, total int) (int, error) {
-	p := v.one(total)
-	if p == nil {
+	switch {
+	case total > gatherLimit && len(v.a) > 0:
 		return v.both(unix.SYS_READV, fd, total)
+	case total > gatherLimit:
+		return receive(fd, v.b)
+	case v.gather == nil:
+		v.gather = make([]byte, aheadSize)
 	}
-	n, err := call(unix.SYS_RECVFROM, total, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), 0)
-	if n > 0 && len(v.a) > 0 && len(v.b) > 0 {
-		copy(v.b, p[copy(v.a, p[:n]):n])
-	}
-	return n, err
+	n, err := receive(fd, v.gather)
+	used := v.spread(v.gather[:n])
+	v.ahead = v.gather[used:n]
+	return used, err
+}
+
+// receive is a plain call.
+func receive(fd uintptr, p []byte) (int, error) {
+	return call(unix.SYS_RECVFROM, len(p), fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), 0)
 }
 
 // writev writes the buffers to a non-blocking socket.
