@@ -37,7 +37,6 @@ var clockStart = time.Now()
 func (t *activity) begin(c *Comm, ctx context.Context, a call, tag *fabric.Tag, now time.Duration) {
 	done := ctx.Done()
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	if tag != nil {
 		if t.past == nil {
 			t.past = recorder.NewRing(rememberedPair)
@@ -46,9 +45,15 @@ func (t *activity) begin(c *Comm, ctx context.Context, a call, tag *fabric.Tag, 
 	}
 	t.active, t.call, t.since, t.asked, t.done = true, a, now, now, done
 	t.deadline = now + c.job.timeout
-	if done == nil || done == t.watched {
-		return
+	if done != nil && done != t.watched {
+		t.watch(c, ctx, done)
 	}
+	t.mu.Unlock()
+}
+
+// watch sees to it that the end of the caller's ctx ends the operation. The caller
+// holds mu.
+func (t *activity) watch(c *Comm, ctx context.Context, done <-chan struct{}) {
 	if t.off != nil {
 		t.off()
 	}

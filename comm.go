@@ -30,15 +30,16 @@ type Comm struct {
 	stop context.CancelCauseFunc
 
 	turn    queue
-	seq     uint64 // number of the last collective that entered; under turn.mu
-	splits  uint32 // Split calls so far; under turn.mu
+	splits  atomic.Uint32 // Split calls so far
 	planner *collective.Planner
 	planned struct { // last, under turn
 		shape planShape
 		plan  *collective.Plan
 	}
 	exec    *collective.Executor
+	tag     fabric.Tag         // of the operation, under turn
 	census  census             // under turn
+	board   fabric.Board       // for what is short, under turn; nil if there is none
 	cables  *collective.Cables // nil if all ranks are joined alike
 	hosts   *collective.Hosts
 	model   *Model // what algorithms are chosen by, under turn; nil for rules of thumb
@@ -146,6 +147,10 @@ func (c *Comm) release() {
 	if c.exec != nil {
 		c.exec.Close()
 	}
+	if c.board != nil {
+		c.board.Close()
+		c.board = nil
+	}
 	c.current.release()
 	c.paths.close()
 	c.direct.close()
@@ -203,10 +208,7 @@ func (c *Comm) admit(r *Request) (a call, wait <-chan struct{}, err error) {
 	if !r.Varying {
 		a.count = uint64(count) // else every message's own length is compared
 	}
-	wait = c.turn.enter(func() {
-		c.seq++
-		a.seq = c.seq
-	})
+	a.seq, wait = c.turn.enter()
 	return a, wait, nil
 }
 
@@ -229,13 +231,28 @@ func (c *Comm) run(ctx context.Context, r *Request, a call, wait <-chan struct{}
 		return err
 	}
 	a.algo = plan.Algo()
-	tag := a.tag()
+	c.tag = a.tag()
+	late := ctx.Err() != nil
+	short := !late && c.fitsBoard(r, plan)
+	// What is short goes out before all else: the rest is done while it is under way.
+	shown := short && c.board.Free()
+	if shown {
+		err = plan.Show(c.ctx, c.board, &c.tag, r.Recv, r.Send)
+	}
 	now := time.Since(clockStart)
-	c.current.begin(c, ctx, a, &tag, now)
-	if ctx.Err() == nil {
-		err = c.execute(c.ctx, r, plan, &tag)
-	} else {
+	c.current.begin(c, ctx, a, &c.tag, now)
+	switch {
+	case late:
 		err = c.giveUp(ctx, a)
+	case !short:
+		err = c.execute(c.ctx, r, plan, &c.tag)
+	default:
+		if !shown {
+			err = plan.Show(c.ctx, c.board, &c.tag, r.Recv, r.Send)
+		}
+		if err == nil {
+			err = plan.Take(c.ctx, c.board, &c.tag, r.Recv, r.Send)
+		}
 	}
 	after := time.Since(clockStart)
 	c.current.end(after, err)

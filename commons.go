@@ -88,16 +88,12 @@ func (c *Comm) takeCensus(ctx context.Context, a call) error {
 	}
 	c.census.commons, c.census.crowded = votes[shares] == 1, votes[roomy] == 0
 	c.census.reads = votes[reads] == 1
-	return nil
-}
-
-// execute runs a plan, in the ranks' own memory if that is possible. All ranks decide
-// alike: it depends on what they have to agree on anyway.
-func (c *Comm) execute(ctx context.Context, r *Request, plan *collective.Plan, tag *fabric.Tag) error {
-	if c.census.commons && r.Algo == Auto && plan.Pools(c.census.reads) {
-		return c.exec.RunCommons(ctx, plan, tag, r.Recv, r.Send)
+	if boarder, ok := c.job.fab.(fabric.Boarder); ok && c.census.commons {
+		if c.board, err = boarder.Board(ctx, c.paths.channel, c.ranks); err != nil {
+			return err
+		}
 	}
-	return c.exec.Run(ctx, plan, tag, r.Recv, r.Send)
+	return nil
 }
 
 // Offer makes paths a collective.Commons.

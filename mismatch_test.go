@@ -44,6 +44,7 @@ func TestMismatch(t *testing.T) {
 	}{
 		{"count", allReduce(100, thunder.Sum), allReduce(101, thunder.Sum)},
 		{"count, large", allReduce(300_000, thunder.Sum), allReduce(300_001, thunder.Sum)},
+		{"count, short and large", allReduce(100, thunder.Sum), allReduce(300_001, thunder.Sum)},
 		{"nothing", allReduce(100, thunder.Sum), allReduce(0, thunder.Sum)},
 		{"reduction", allReduce(100, thunder.Sum), allReduce(100, thunder.Max)},
 		{"type", allReduce(100, thunder.Sum), func(ctx context.Context, c *thunder.Comm) error {

@@ -16,7 +16,6 @@ type pair struct{ out, in half }
 // half is one direction.
 type half struct {
 	turn queue
-	seq  uint64 // messages so far; under turn.mu
 	now  activity
 	tag  fabric.Tag // of the message under way
 }
@@ -71,10 +70,7 @@ func (c *Comm) transfer(r *Request, peer int, buf []byte, send bool) transfer {
 		dtype: r.DType, count: uint64(len(buf) / r.DType.Size()),
 		peer: uint32(c.ranks[peer] + 1), in: !send,
 	}}
-	t.wait = h.turn.enter(func() {
-		h.seq++
-		t.call.seq = h.seq
-	})
+	t.call.seq, t.wait = h.turn.enter()
 	return t
 }
 

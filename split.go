@@ -16,10 +16,7 @@ import (
 // A negative color takes part but joins no group and returns nil.
 func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 	n := len(c.ranks)
-	c.turn.mu.Lock()
-	c.splits++
-	id := groupID(c.id, c.splits)
-	c.turn.mu.Unlock()
+	id := groupID(c.id, c.splits.Add(1))
 
 	mine := []int64{int64(color), int64(key)}
 	all := make([]int64, 2*n)

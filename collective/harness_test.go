@@ -194,6 +194,12 @@ func (j *job) reduceAll(t testing.TB, contributions [][]byte, part span) []byte 
 // check runs the job and compares.
 func (j *job) check(t testing.TB, g *testGroup, segment int) {
 	t.Helper()
+	j.checkWith(t, segment, g.run)
+}
+
+// checkWith is check with something else than executors.
+func (j *job) checkWith(t testing.TB, segment int, run func(ctx context.Context, plans []*Plan, mains, inputs [][]byte) []error) {
+	t.Helper()
 	plans := make([]*Plan, len(j.specs))
 	inputs := make([][]byte, len(j.specs))
 	for r, s := range j.specs {
@@ -204,7 +210,7 @@ func (j *job) check(t testing.TB, g *testGroup, segment int) {
 		plans[r] = p
 		inputs[r] = bytes.Clone(j.inputs[r])
 	}
-	for r, err := range g.run(t.Context(), plans, j.mains, j.inputs) {
+	for r, err := range run(t.Context(), plans, j.mains, j.inputs) {
 		what := fmt.Sprintf("%+v of %v %v", j.specs[r], j.op, j.dtype)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)

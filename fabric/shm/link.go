@@ -74,9 +74,14 @@ func (l *link) watch() {
 
 // begin prepares a call on one side.
 func (l *link) begin(ctx context.Context, s *side) error {
+	return s.begin(ctx, l.hub, l.closed.Load())
+}
+
+// begin prepares a call.
+func (s *side) begin(ctx context.Context, h *hub, closed bool) error {
 	switch {
 	case s.broken != nil:
-	case l.closed.Load():
+	case closed:
 		s.broken = fabric.ErrClosed
 	case ctx.Err() != nil:
 		s.broken = context.Cause(ctx)
@@ -87,7 +92,7 @@ func (l *link) begin(ctx context.Context, s *side) error {
 	if done := ctx.Done(); done != s.done {
 		s.forget()
 		if s.done = done; done != nil {
-			s.off = context.AfterFunc(ctx, l.hub.interrupt)
+			s.off = context.AfterFunc(ctx, h.interrupt)
 		}
 	}
 	return nil

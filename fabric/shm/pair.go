@@ -139,6 +139,12 @@ func (s *segment) closeIfAny() {
 	}
 }
 
+func (s *segment) unlistIfAny() {
+	if s != nil {
+		s.unlist()
+	}
+}
+
 // connect makes the link to a peer that shares memory. The lower rank makes the
 // segment.
 func (f *Fabric) connect(p *pair, peer int, ch fabric.Channel) (*link, error) {

@@ -1,0 +1,39 @@
+package thunder
+
+import "thundercollective/collective"
+
+// execute runs a plan: on the group's board if it is short, where this rank may have
+// shown its part before; in the ranks' own memory if that is possible and pays. All
+// ranks decide alike: it depends on what they have to agree on anyway.
+func (c *Comm) execute(r *Request, plan *collective.Plan, shown bool) error {
+	switch {
+	case c.fitsBoard(r, plan):
+		if !shown {
+			if err := plan.Show(c.ctx, c.board, &c.tag, r.Recv, r.Send); err != nil {
+				return err
+			}
+		}
+		return plan.Take(c.ctx, c.board, &c.tag, r.Recv, r.Send)
+	case c.census.commons && r.Algo == Auto && plan.Pools(c.census.reads):
+		return c.exec.RunCommons(c.ctx, plan, &c.tag, r.Recv, r.Send)
+	}
+	return c.exec.Run(c.ctx, plan, &c.tag, r.Recv, r.Send)
+}
+
+// fitsBoard says whether an operation is done on the group's board.
+func (c *Comm) fitsBoard(r *Request, plan *collective.Plan) bool {
+	if c.board == nil || r.Algo != Auto {
+		return false
+	}
+	n := plan.Shown()
+	return n >= 0 && n <= c.board.Room()
+}
+
+// showEarly shows this rank's part of an operation if that is done on the board and
+// nothing has to be waited for.
+func (c *Comm) showEarly(r *Request, plan *collective.Plan) (shown bool, err error) {
+	if !c.fitsBoard(r, plan) || !c.board.Free() {
+		return false, nil
+	}
+	return true, plan.Show(c.ctx, c.board, &c.tag, r.Recv, r.Send)
+}

@@ -1,0 +1,75 @@
+package shm
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"thundercollective/fabric"
+)
+
+// hang makes this rank's page of a board and maps those of the others. All ranks
+// come to the same result: trouble of one is trouble of all.
+func (f *Fabric) hang(ctx context.Context, b *board, ch fabric.Channel, ranks []int) (trouble, err error) {
+	paths := make([]fabric.Link, len(ranks))
+	each := func(do func(i int, l fabric.Link) error) error {
+		for i, l := range paths {
+			if l != nil {
+				if err := do(i, l); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	for i, r := range ranks { // in order, so that no ring of ranks waits for each other
+		if r == f.Rank() {
+			b.rank = i
+			continue
+		}
+		if paths[i], err = f.Link(ctx, r, ch); err != nil {
+			return nil, err
+		}
+		var shared bool
+		if b.links[i], shared = paths[i].(*link); !shared {
+			trouble = errors.New("a rank shares no memory")
+		}
+	}
+	mine := offer{possible: trouble == nil, pid: uint32(os.Getpid()), id: newNonce()}
+	if trouble == nil {
+		if b.segments[b.rank], trouble = newSegment(pageSize, mine.id, 0); trouble == nil {
+			mine.fd = uint32(b.segments[b.rank].fd)
+			b.segments[b.rank].populate()
+		}
+		mine.possible = trouble == nil
+	}
+	if err := each(func(_ int, l fabric.Link) error { return sendOffer(ctx, l, mine) }); err != nil {
+		return nil, err
+	}
+	err = each(func(i int, l fabric.Link) error {
+		theirs, err := recvOffer(ctx, l)
+		switch {
+		case err != nil || trouble != nil:
+		case !theirs.possible:
+			trouble = errors.New("a rank has no page")
+		default:
+			b.segments[i], trouble = attach(theirs.pid, theirs.fd, pageSize, theirs.id, 0)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := each(func(_ int, l fabric.Link) error { return sendAnswer(ctx, l, answer{trouble: trouble}) }); err != nil {
+		return nil, err
+	}
+	err = each(func(_ int, l fabric.Link) error {
+		theirs, err := recvAnswer(ctx, l)
+		if trouble == nil {
+			trouble = theirs.trouble
+		}
+		return err
+	})
+	b.segments[b.rank].unlistIfAny()
+	return trouble, err
+}
