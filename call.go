@@ -27,14 +27,17 @@ type call struct {
 
 // tag encodes a call.
 func (c call) tag() (t fabric.Tag) {
-	le := binary.LittleEndian
-	le.PutUint32(t[0:], c.generation)
-	le.PutUint32(t[4:], c.group)
-	le.PutUint64(t[8:], c.seq)
-	t[16], t[17], t[18], t[19] = byte(c.kind), byte(c.op), byte(c.dtype), byte(c.algo)
-	le.PutUint32(t[20:], c.root)
-	le.PutUint64(t[24:], c.count)
+	c.encode(&t)
 	return t
+}
+
+// encode is tag where it matters: whole words, in place.
+func (c *call) encode(t *fabric.Tag) {
+	le := binary.LittleEndian
+	le.PutUint64(t[0:], uint64(c.generation)|uint64(c.group)<<32)
+	le.PutUint64(t[8:], c.seq)
+	le.PutUint64(t[16:], uint64(c.kind)|uint64(c.op)<<8|uint64(c.dtype)<<16|uint64(c.algo)<<24|uint64(c.root)<<32)
+	le.PutUint64(t[24:], c.count)
 }
 
 // callOf decodes a tag. Any 32 bytes decode to something.

@@ -231,28 +231,20 @@ func (c *Comm) run(ctx context.Context, r *Request, a call, wait <-chan struct{}
 		return err
 	}
 	a.algo = plan.Algo()
-	c.tag = a.tag()
-	late := ctx.Err() != nil
-	short := !late && c.fitsBoard(r, plan)
-	// What is short goes out before all else: the rest is done while it is under way.
-	shown := short && c.board.Free()
-	if shown {
-		err = plan.Show(c.ctx, c.board, &c.tag, r.Recv, r.Send)
+	a.encode(&c.tag)
+	// What is short goes out before all else, which is then done while it is under way.
+	shown := false
+	if ctx.Err() == nil {
+		shown, err = c.showEarly(r, plan)
 	}
 	now := time.Since(clockStart)
 	c.current.begin(c, ctx, a, &c.tag, now)
 	switch {
-	case late:
+	case err != nil:
+	case !shown && ctx.Err() != nil:
 		err = c.giveUp(ctx, a)
-	case !short:
-		err = c.execute(c.ctx, r, plan, &c.tag)
 	default:
-		if !shown {
-			err = plan.Show(c.ctx, c.board, &c.tag, r.Recv, r.Send)
-		}
-		if err == nil {
-			err = plan.Take(c.ctx, c.board, &c.tag, r.Recv, r.Send)
-		}
+		err = c.execute(r, plan, shown)
 	}
 	after := time.Since(clockStart)
 	c.current.end(after, err)

@@ -38,12 +38,19 @@ func (c *Comm) DoBare(ctx context.Context, r *Request) error {
 		return err
 	}
 	a.algo = plan.Algo()
-	tag := a.tag()
-	if ctx.Err() != nil {
-		return c.giveUp(ctx, a)
+	a.encode(&c.tag)
+	shown := false
+	if ctx.Err() == nil {
+		shown, err = c.showEarly(r, plan)
 	}
 	c.current.begin(c, ctx, a, nil, time.Since(clockStart))
-	err = c.execute(c.ctx, r, plan, &tag)
+	switch {
+	case err != nil:
+	case !shown && ctx.Err() != nil:
+		err = c.giveUp(ctx, a)
+	default:
+		err = c.execute(r, plan, shown)
+	}
 	t := &c.current
 	t.mu.Lock()
 	t.active = false

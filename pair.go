@@ -88,7 +88,7 @@ func (t *transfer) run(ctx context.Context) error {
 		return c.giveUp(ctx, t.call)
 	}
 	now := time.Since(clockStart)
-	t.half.tag = t.call.tag()
+	t.call.encode(&t.half.tag)
 	t.half.now.begin(c, ctx, t.call, &t.half.tag, now)
 	err := t.move()
 	after := time.Since(clockStart)

@@ -20,6 +20,15 @@
 // Where a chunk lies follows from the lengths alone, which both ends compute for
 // themselves: nothing that a peer writes is used as an address or a length.
 //
+// # Boards
+//
+// What is short is not sent to each rank in turn: on a board (fabric.Board) each rank
+// has a page of its own that the others have mapped, writes what it has to say there
+// once, with the number of the round behind it, and reads theirs. A page has entries
+// for several rounds. Whoever sees a rank's entry of a round knows that it is done with
+// the rounds before; for ranks that only look, each page says now and then how far its
+// owner is.
+//
 // # Waiting
 //
 // A rank that waits polls for Config.Spin, between polls offering its core to others if
