@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -70,7 +71,7 @@ func (f *Fabric) dialStream(ctx context.Context, k linkKey, paths []Path, stream
 			// The verdict was yes: to the peer, this link is made, and has broken.
 			return nil, &fabric.LostError{Peer: k.peer, Addr: path.Remote, Err: broke}
 		}
-		if turnedAway(err) {
+		if turnedAway(err) || errors.Is(err, os.ErrDeadlineExceeded) {
 			broke = err
 		}
 		err = fmt.Errorf("tcp: connecting to rank %d at %s: %w", k.peer, path, err)

@@ -148,7 +148,7 @@ func echo(t *testing.T, a, b fabric.Link) {
 // patience for them, and then opens one more link.
 func TestStrangers(t *testing.T) {
 	lns, peers := listeners(t, 2)
-	cfg := tcp.Config{Peers: peers, Token: []byte("t"), HandshakeTimeout: 200 * time.Millisecond}
+	cfg := tcp.Config{Peers: peers, Token: []byte("t"), HandshakeTimeout: time.Second}
 	f0 := newFabric(t, lns[0], cfg)
 	cfg.Rank = 1
 	f1 := newFabric(t, lns[1], cfg)
@@ -268,9 +268,15 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-// TestVerdictLost has the connection break between the peer's verdict and its arrival:
-// the peer takes the link for made. That is a lost link, not a rank started twice.
+// TestVerdictLost has the connection break, or hang, between the peer's verdict and its
+// arrival: the peer takes the link for made. That is a lost link, not a rank started
+// twice.
 func TestVerdictLost(t *testing.T) {
+	t.Run("broken", func(t *testing.T) { loseVerdict(t, false) })
+	t.Run("hanging", func(t *testing.T) { loseVerdict(t, true) })
+}
+
+func loseVerdict(t *testing.T, hang bool) {
 	lns, peers := listeners(t, 2)
 	f0 := newFabric(t, lns[0], tcp.Config{Rank: 0, Peers: peers, Streams: 1})
 	// In front of rank 0: passes a whole handshake on, except for the verdict, once.
@@ -296,14 +302,18 @@ func TestVerdictLost(t *testing.T) {
 				if _, err := f0.Link(t.Context(), 1, 1); err != nil {
 					t.Error(err)
 				}
-				near.(*net.TCPConn).SetLinger(0)
-				near.Close()
+				if !hang {
+					near.(*net.TCPConn).SetLinger(0)
+					near.Close()
+				}
 				continue
 			}
 			go io.Copy(near, far)
 		}
 	}()
-	f1 := newFabric(t, lns[1], tcp.Config{Rank: 1, Peers: [][]string{{front.Addr().String()}, peers[1]}, Streams: 1})
+	f1 := newFabric(t, lns[1], tcp.Config{
+		Rank: 1, Peers: [][]string{{front.Addr().String()}, peers[1]}, Streams: 1, HandshakeTimeout: 2 * time.Second,
+	})
 	_, err = f1.Link(t.Context(), 0, 1)
 	if lost, ok := errors.AsType[*fabric.LostError](err); !ok || lost.Peer != 0 {
 		t.Errorf("got %v, want rank 0 lost", err)
