@@ -126,6 +126,7 @@ func (j *job) scrapePeers(e *metrics.Encoder) {
 	traffic := make([]Traffic, len(j.hosts))
 	for _, c := range j.all() {
 		c.paths.traffic(traffic)
+		c.direct.traffic(traffic)
 	}
 	each := func(f func(r int, peer, host metrics.Label)) {
 		for r, p := range j.peers {
@@ -150,10 +151,10 @@ func (j *job) scrapePeers(e *metrics.Encoder) {
 		name, help string
 		value      func(t *Traffic) uint64
 	}{
-		{"thunder_link_sent_bytes_total", "Payload sent to the rank in collectives.", func(t *Traffic) uint64 { return t.SentBytes }},
-		{"thunder_link_received_bytes_total", "Payload received from the rank in collectives.", func(t *Traffic) uint64 { return t.RecvBytes }},
-		{"thunder_link_sent_messages_total", "Messages sent to the rank in collectives.", func(t *Traffic) uint64 { return t.SentMessages }},
-		{"thunder_link_received_messages_total", "Messages received from the rank in collectives.", func(t *Traffic) uint64 { return t.RecvMessages }},
+		{"thunder_link_sent_bytes_total", "Payload sent to the rank.", func(t *Traffic) uint64 { return t.SentBytes }},
+		{"thunder_link_received_bytes_total", "Payload received from the rank.", func(t *Traffic) uint64 { return t.RecvBytes }},
+		{"thunder_link_sent_messages_total", "Messages sent to the rank.", func(t *Traffic) uint64 { return t.SentMessages }},
+		{"thunder_link_received_messages_total", "Messages received from the rank.", func(t *Traffic) uint64 { return t.RecvMessages }},
 	} {
 		each(func(r int, peer, host metrics.Label) { e.Counter(s.name, s.help, s.value(&traffic[r]), peer, host) })
 	}

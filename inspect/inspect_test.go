@@ -87,6 +87,14 @@ func TestVerdict(t *testing.T) {
 				barrier(d[r])
 			}
 		}, "rank 3 had not called operation #51, barrier, which others had waited in for 3s; the last of rank 3 was #50, allreduce(4 × f32, sum, ring), done", false},
+		{"asked while it runs, one after the other", func(d []*inspect.Dump) {
+			for r := range 3 {
+				d[r].Time = start.Add(500 * time.Millisecond)
+			}
+			barrier(d[3])                                 // begun after the others were asked
+			message(d, 0, recorder.From, 1, 1, "running") // so is this, by the clock
+			message(d, 1, recorder.From, 0, 1, "running")
+		}, "all ranks agree, and none is late", true},
 		{"message that was not sent", func(d []*inspect.Dump) {
 			d[1].Groups[0].Failure = &recorder.Failure{Kind: "timeout", Rank: 1, Text: "thunder: rank 1 gave up"}
 			message(d, 1, recorder.From, 3, 2, "failed")

@@ -101,7 +101,9 @@ func (r *Report) unlike(id uint32) string {
 // or, in a group that failed, the one that was waited for longest. Where others wait
 // in a collective, it only matters if that is what kept a rank from it.
 func (r *Report) stuck(id uint32) string {
-	waits := slices.DeleteFunc(r.waits(id), func(w wait) bool { return w.theirs != nil })
+	waits := slices.DeleteFunc(r.waits(id), func(w wait) bool {
+		return w.theirs != nil || w.known && !r.seenAfter(w.peer, w.rank, w.op)
+	})
 	if text := r.circle(id, waits); text != "" || !r.failed(id) {
 		return text
 	}

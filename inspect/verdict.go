@@ -88,13 +88,14 @@ func (r *Report) loss(id uint32) string {
 // late returns the last operation that ranks wait in, and those that have not begun
 // it; nil if there is none.
 func (r *Report) late(id uint32) (waiting *recorder.Operation, late []int) {
-	last := uint64(0)
+	last, waiter := uint64(0), 0
 	at := map[int]uint64{}
-	for rank, d := range r.byRank {
-		g := of(d, id)
-		if g == nil {
+	for rank := range r.Size {
+		d := r.byRank[rank]
+		if d == nil || of(d, id) == nil {
 			continue
 		}
+		g := of(d, id)
 		at[rank] = 0
 		if n := len(g.Operations); n > 0 {
 			o := &g.Operations[n-1]
@@ -102,7 +103,7 @@ func (r *Report) late(id uint32) (waiting *recorder.Operation, late []int) {
 			if o.Seq > last || o.Seq == last && waiting == nil {
 				last, waiting = o.Seq, nil
 				if o.State != "done" {
-					waiting = o
+					waiting, waiter = o, rank
 				}
 			}
 		}
@@ -111,7 +112,7 @@ func (r *Report) late(id uint32) (waiting *recorder.Operation, late []int) {
 		return nil, nil
 	}
 	for rank, seq := range at {
-		if seq < last {
+		if seq < last && r.seenAfter(rank, waiter, waiting) {
 			late = append(late, rank)
 		}
 	}
@@ -120,6 +121,18 @@ func (r *Report) late(id uint32) (waiting *recorder.Operation, late []int) {
 	}
 	slices.Sort(late)
 	return waiting, late
+}
+
+// seenAfter says whether the dump of a rank is from well after another one began an
+// operation, so that what is not in it means something. Dumps of a job that runs are
+// not all of the same moment. Where the clocks cannot be compared it is assumed.
+func (r *Report) seenAfter(rank, other int, o *recorder.Operation) bool {
+	here, known := r.shift[rank]
+	there, both := r.shift[other]
+	if !known || !both {
+		return true
+	}
+	return r.byRank[rank].Time.Add(here).Sub(o.Begin.Add(there)) >= notable
 }
 
 // absence names ranks that have not begun what others wait in.
