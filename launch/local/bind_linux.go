@@ -9,16 +9,18 @@ import (
 // BoundEnv tells a rank that it has processors of its own, so that it may poll.
 const BoundEnv = "THUNDER_BOUND=1"
 
-// share returns the processors of one rank; false if there are not enough for all.
+// share returns the processors of one rank: its own, or one that as few others as
+// possible have as well; false if the system does not say what there is.
 func share(rank, ranks int) (mine unix.CPUSet, ok bool) {
 	var all unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &all); err != nil || all.Count() < ranks {
+	if err := unix.SchedGetaffinity(0, &all); err != nil || all.Count() == 0 {
 		return mine, false
 	}
-	each, seen := all.Count()/ranks, 0
-	for cpu := 0; seen < (rank+1)*each; cpu++ {
+	each := max(1, all.Count()/ranks)
+	first, seen := rank*each%all.Count(), 0
+	for cpu := 0; seen < first+each; cpu++ {
 		if all.IsSet(cpu) {
-			if seen >= rank*each {
+			if seen >= first {
 				mine.Set(cpu)
 			}
 			seen++
@@ -29,8 +31,8 @@ func share(rank, ranks int) (mine unix.CPUSet, ok bool) {
 
 // CanBind says whether that many ranks can have processors of their own.
 func CanBind(ranks int) bool {
-	_, ok := share(0, ranks)
-	return ok
+	var all unix.CPUSet
+	return unix.SchedGetaffinity(0, &all) == nil && all.Count() >= ranks
 }
 
 // bound calls start, which starts a process, with the processors of a rank: those

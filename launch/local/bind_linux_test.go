@@ -27,6 +27,19 @@ func TestSharesAreDisjoint(t *testing.T) {
 			}
 		}
 	}
+	users := map[unix.CPUSet]int{}
+	for rank := range 2 * n {
+		mine, ok := share(rank, 2*n)
+		if !ok || mine.Count() != 1 {
+			t.Fatalf("rank %d of %d has %d processors", rank, 2*n, mine.Count())
+		}
+		users[mine]++
+	}
+	for cpu, ranks := range users {
+		if ranks != 2 || len(users) != n {
+			t.Errorf("%d of %d ranks share %v, one of %d processors in use", ranks, 2*n, cpu, len(users))
+		}
+	}
 	if CanBind(n + 1) {
 		t.Errorf("%d ranks have processors of their own on %d", n+1, n)
 	}

@@ -28,7 +28,8 @@ type Config struct {
 	Dir string
 
 	// Bind gives each rank processors of its own, as other launchers do, and says
-	// so in its environment (BoundEnv); only where there are enough, see CanBind.
+	// so in its environment (BoundEnv). Where there are not enough, see CanBind, ranks
+	// share them evenly: left alone, the system may take seconds to see to that.
 	Bind bool
 
 	// Stdin returns what a rank reads, or nil for nothing. Run closes it when

@@ -35,9 +35,11 @@ func newRank(cfg *Config, index int, mark string, mu *sync.Mutex) *rank {
 		r.cmd.Env = append(r.cmd.Env, cfg.Env(index)...)
 	}
 	r.cmd.Env = append(r.cmd.Env, mark)
-	if cfg.Bind && CanBind(cfg.Ranks) {
+	if cfg.Bind {
 		r.bindTo = cfg.Ranks
-		r.cmd.Env = append(r.cmd.Env, BoundEnv)
+		if CanBind(cfg.Ranks) {
+			r.cmd.Env = append(r.cmd.Env, BoundEnv)
+		}
 	}
 	if cfg.Stdin != nil {
 		r.stdin = cfg.Stdin(index)
