@@ -102,7 +102,7 @@ func (x *Executor) exchange() (bool, *StepError) {
 		x.common &= h[len(h)-1]
 	}
 	s := &x.plan.spec
-	if _, read := poolMin(s.Kind, s.Size); x.common&saysMapped == 0 && s.Count*x.plan.elem < read {
+	if _, read := pays(s.Kind, s.Size, s.Count*x.plan.elem); x.common&saysMapped == 0 && !read {
 		return false, nil
 	}
 	for p := range x.boxes {

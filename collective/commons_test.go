@@ -98,13 +98,13 @@ func (g *testGroup) sent() (n uint64) {
 }
 
 // TestCommons does every operation in common that can be: in memory that all have mapped,
-// that all can only read, and of both kinds; around the least lengths; in place and not.
-// It checks the results, and that hardly anything is sent.
+// that all can only read, and of both kinds; around the lengths where that begins to pay,
+// in place and not. It checks the results, and that hardly anything is sent if it pays.
 func TestCommons(t *testing.T) {
+	const KiB = 1 << 10
 	for n := 2; n <= 5; n++ {
 		g, all, how := newPool(t, n)
 		for _, kind := range pooled {
-			mapped, read := poolMin(kind, n)
 			for name, of := range map[string]func(rank int) access{
 				"mapped": func(int) access { return mappable },
 				"read":   func(int) access { return readable },
@@ -113,26 +113,27 @@ func TestCommons(t *testing.T) {
 				for r := range how {
 					how[r] = of(r)
 				}
-				// Of the operations that only need the root's memory, it is that which counts.
-				root := n / 2
-				least, sizes := read, []int{read - 4, read, read + 4*17}
-				switch {
-				case name == "mapped" || (kind == Broadcast || kind == Scatter) && of(root) == mappable:
-					least, sizes = mapped, []int{mapped, mapped + 4*17}
-				case read == never:
-					sizes = []int{mapped + 4}
-				}
-				for _, bytes := range sizes {
+				for _, bytes := range []int{16 * KiB, 32*KiB - 4, 32*KiB + 4*17, 64 * KiB, 128*KiB + 4, 256*KiB - 4, 256 * KiB, 1024 * KiB, 4096*KiB + 4} {
+					if bytes > 256*KiB && n > 2 {
+						continue // no difference to what is shorter
+					}
 					for _, separate := range []bool{true, false} {
 						if kind == AllToAll && !separate {
 							continue
 						}
-						op := []reduce.Op{reduce.Sum, reduce.Avg}[bytes/4%2]
-						s := Spec{Kind: kind, Algo: Auto, Size: n, Root: root, Count: bytes / 4, Separate: separate}.Resolve(4)
+						s := Spec{Kind: kind, Algo: Auto, Size: n, Root: n / 2, Count: bytes / 4, Separate: separate}.Resolve(4)
+						mapped, pays := pays(kind, n, bytes)
+						// Where only the root's memory is read, it is that which counts.
+						if name == "mapped" || s.down() && of(s.Root) == mappable {
+							if pays = true; !mapped {
+								continue // nobody would ask for it
+							}
+						}
 						before, read := g.sent(), all.reads.Load()
+						op := []reduce.Op{reduce.Sum, reduce.Avg}[bytes/4%2]
 						newJob(t, s, reduce.F32, op).check(t, g, DefaultSegment)
 						sent, read := g.sent()-before, all.reads.Load()-read
-						if few := uint64(64 * n * n); (sent < few) != (bytes >= least) {
+						if few := uint64(64 * n * n); (sent < few) != pays {
 							t.Errorf("%d ranks, %s: %v of %d bytes, separate %v: %d bytes were sent", n, name, kind, bytes, separate, sent)
 						}
 						if name == "mapped" && read > 0 {
@@ -262,8 +263,9 @@ func TestPools(t *testing.T) {
 	}{
 		{AllReduce, 2, 16 << 10, true, true, false},
 		{AllReduce, 2, 16 << 10, false, true, false},
-		{AllReduce, 2, 64 << 20, true, true, true},
-		{AllReduce, 2, 64 << 20, false, true, false},
+		{AllReduce, 2, 16 << 20, true, true, true},
+		{AllReduce, 2, 16 << 20, false, true, false},
+		{AllReduce, 2, 64 << 20, true, true, false},
 		{AllReduce, 4, 64 << 20, true, true, false},
 		{AllGather, 2, 64 << 10, true, true, true},
 		{AllGather, 2, 64 << 10, false, false, false},

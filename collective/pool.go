@@ -1,16 +1,10 @@
 package collective
 
-import (
-	"context"
-	"math"
-)
+import "context"
 
-// never is a number of bytes that no operation is about.
-const never = math.MaxInt
-
-// poolMin is from how many bytes on, of the vector or of a block, an operation is done
-// in common: with memory that all have mapped, and with memory that has to be read
-// through the kernel. The numbers are measured. What they follow:
+// pays says whether an operation on so many bytes, of the vector or of a block, is
+// quicker in common: with memory that all have mapped, and with memory that has to be
+// read through the kernel. The numbers are measured. What they follow:
 //
 // Two rounds of messages come on top, which also keep a rank that would only send from
 // running ahead. A page that is read through the kernel costs about as much as two
@@ -19,27 +13,31 @@ const never = math.MaxInt
 // would make one copy for everybody; and in Broadcast, if there are several who receive.
 // In Gather and Reduce all the work would be the root's. AllReduce reads what a rank has
 // just written, and writes what another has just read: processors pass the lines to and
-// fro, which costs more than the copies do unless all of it exceeds their caches anyway.
-func poolMin(k Kind, size int) (mapped, read int) {
+// fro, which costs more than the copies do unless they have to leave the processors'
+// own caches anyway; and beyond all caches the result is read twice.
+func pays(k Kind, size, bytes int) (mapped, read bool) {
 	const KiB, MiB = 1 << 10, 1 << 20
 	pair := size == 2
-	switch {
-	case k == AllReduce && pair:
-		return 16 * KiB, 4 * MiB
-	case k == AllReduce:
-		return 16 * KiB, never
-	case k == Broadcast && pair:
-		return 1 * MiB, never
-	case k == Broadcast, k == Scatter && !pair:
-		return 256 * KiB, 256 * KiB
-	case k == Scatter:
-		return 64 * KiB, 64 * KiB
-	case k != AllGather && k != AllToAll && k != ReduceScatter:
-		return never, never
-	case pair:
-		return 32 * KiB, 32 * KiB
+	switch k {
+	case AllReduce:
+		return bytes >= 16*KiB, pair && bytes >= 4*MiB && bytes < 32*MiB
+	case Broadcast:
+		if pair {
+			return bytes >= 1*MiB, false
+		}
+		return bytes >= 256*KiB, bytes >= 256*KiB
+	case Scatter:
+		if pair {
+			return bytes >= 64*KiB, bytes >= 64*KiB
+		}
+		return bytes >= 256*KiB, bytes >= 256*KiB
+	case AllGather, AllToAll, ReduceScatter:
+		if pair {
+			return bytes >= 32*KiB, bytes >= 32*KiB
+		}
+		return bytes >= 128*KiB, bytes >= 128*KiB
 	}
-	return 128 * KiB, 128 * KiB
+	return false, false
 }
 
 // triedMin is from how many bytes on ranks that cannot read each other's memory try all
@@ -52,12 +50,9 @@ const triedMin = 1 << 20
 // is mapped. bytes is what Choose wants; reads says that they can read all memory of
 // each other.
 func Pools(k Kind, size, bytes int, reads bool) (try, sure bool) {
-	mapped, read := poolMin(k, size)
-	sure = reads && bytes >= read
-	if !reads && k != AllReduce {
-		mapped = max(mapped, triedMin)
-	}
-	return sure || bytes >= mapped, sure
+	mapped, read := pays(k, size, bytes)
+	sure = reads && read
+	return sure || mapped && (reads || k == AllReduce || bytes >= triedMin), sure
 }
 
 // Pools says whether ranks that share memory should try to perform the plan in common.
