@@ -12,7 +12,7 @@ func (r *Row) explain(comm *thunder.Comm, m *collective.Model) {
 		return
 	}
 	r.Model = m
-	if r.Pooled {
+	if r.Algo == pooled {
 		return // the model is one of messages
 	}
 	bytes := r.SizeBytes

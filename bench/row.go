@@ -14,7 +14,7 @@ import (
 type Row struct {
 	Mode      Mode   `json:"mode"`
 	Fabric    string `json:"fabric"`
-	Algo      string `json:"algo"` // the one used, where auto chose it
+	Algo      string `json:"algo"` // the one used, where auto chose it; see pooled
 	Rank      int    `json:"rank"` // of the process that reports
 	WorldSize int    `json:"world_size"`
 	SizeBytes int64  `json:"size_bytes"` // of the buffer; all blocks together where there are blocks
@@ -46,9 +46,6 @@ type Row struct {
 	// WaitCPU is, with Config.Idle, how much of a processor the busiest of the
 	// waiting ranks used, in percent.
 	WaitCPU *float64 `json:"wait_cpu_percent,omitempty"`
-	// Pooled says that ranks took the data from each other's memory instead of sending
-	// it the way of Algo; nothing is predicted then.
-	Pooled bool `json:"pooled,omitempty"`
 	// Predicted is, with Config.Explain, what Model expected of an iteration, and
 	// Segment the length of the pieces in which its messages travelled.
 	Predicted *float64          `json:"predicted_us,omitempty"`
@@ -64,6 +61,10 @@ type Row struct {
 	// Rail is the one rail of the pair that was used; nil if all were.
 	Rail *MatrixRail `json:"rail,omitempty"`
 }
+
+// pooled is the Row.Algo of operations in which ranks took the data from each other's
+// memory instead of sending it.
+const pooled = "pooled"
 
 // Latency is the distribution of the time of one iteration, in microseconds.
 type Latency struct {

@@ -91,8 +91,10 @@ func (c Config) newRow(comm *thunder.Comm, s shape) Row {
 	if k := c.Mode.kind(); k != 0 && r.WorldSize > 1 {
 		choice := comm.Choice(k, c.Algo, c.DType, s.count)
 		r.Algo = choice.Algo.String()
-		r.Pooled = choice.Pooled || c.Alloc && choice.PooledAlloc
-		if c.Explain && !r.Pooled {
+		switch {
+		case choice.Pooled || c.Alloc && choice.PooledAlloc:
+			r.Algo = pooled
+		case c.Explain:
 			r.Segment = choice.Segment
 		}
 	}

@@ -170,9 +170,9 @@ func TestCommonsSameBits(t *testing.T) {
 	for _, n := range []int{2, 3, 5} {
 		for _, separate := range []bool{false, true} {
 			g, _, how := newPool(t, n)
-			s := Spec{Kind: ReduceScatter, Algo: Direct, Size: n, Count: 8192, Separate: separate}
+			s := Spec{Kind: ReduceScatter, Algo: Direct, Size: n, Count: 1 << 18, Separate: separate}
 			for r := range how {
-				how[r] = access(r % 2)
+				how[r] = mappable
 			}
 			j := newJob(t, s, reduce.F32, reduce.Sum)
 			all := make([][]byte, n)
@@ -200,8 +200,8 @@ func TestCommonsSameBits(t *testing.T) {
 func TestCommonsFaults(t *testing.T) {
 	for _, kind := range pooled {
 		s := Spec{Kind: kind, Size: 3, Count: 1 << 18, Separate: kind == AllToAll}
-		if kind == AllReduce {
-			s.Size, s.Count = 2, 1<<21
+		if kind.Reduces() {
+			s.Size, s.Count = 2, 1<<21 // more ranks send
 		}
 		g, all, _ := newPool(t, s.Size)
 		var reads atomic.Int32
@@ -271,6 +271,8 @@ func TestPools(t *testing.T) {
 		{AllGather, 2, 64 << 10, false, false, false},
 		{AllGather, 4, 64 << 20, false, true, false},
 		{AllGather, 4, 4 << 10, true, false, false},
+		{ReduceScatter, 2, 64 << 10, true, true, true},
+		{ReduceScatter, 4, 64 << 20, true, true, false},
 		{Reduce, 4, 64 << 20, true, false, false},
 		{Gather, 2, 64 << 20, true, false, false},
 		{Barrier, 4, 0, true, false, false},

@@ -11,7 +11,9 @@ import "context"
 // copies, into the memory of a link and out of it, that two processors make at once. So
 // it pays where every rank both sends and receives, all along; in Scatter, whose root
 // would make one copy for everybody; and in Broadcast, if there are several who receive.
-// In Gather and Reduce all the work would be the root's. AllReduce reads what a rank has
+// In Gather and Reduce all the work would be the root's. What is reduced is not copied
+// out of a link's memory but read there, so it gains little by it, and nothing from many.
+// AllReduce reads what a rank has
 // just written, and writes what another has just read: processors pass the lines to and
 // fro, which costs more than the copies do unless they have to leave the processors'
 // own caches anyway; and beyond all caches the result is read twice.
@@ -32,8 +34,11 @@ func pays(k Kind, size, bytes int) (mapped, read bool) {
 		}
 		return bytes >= 256*KiB, bytes >= 256*KiB
 	case AllGather, AllToAll, ReduceScatter:
-		if pair {
+		switch {
+		case pair:
 			return bytes >= 32*KiB, bytes >= 32*KiB
+		case k == ReduceScatter:
+			return bytes >= 1*MiB, false
 		}
 		return bytes >= 128*KiB, bytes >= 128*KiB
 	}

@@ -26,7 +26,7 @@ func explanation(rows []bench.Row) string {
 			fmt.Fprintf(&b, "# %12s %7s %9s %8s %14s %14s %8s\n", "size", "algo", "segment", "streams", "predicted (us)", "measured (us)", "ratio")
 		}
 		if row.Predicted == nil {
-			fmt.Fprintf(&b, "# %12d %7s %9s %8s %14s %14.2f %8s\n", row.SizeBytes, "pooled", "-", "-", "-", row.Lat.P50, "-")
+			fmt.Fprintf(&b, "# %12d %7s %9s %8s %14s %14.2f %8s\n", row.SizeBytes, row.Algo, "-", "-", "-", row.Lat.P50, "-")
 			continue
 		}
 		fmt.Fprintf(&b, "# %12d %7s %9d %8s %14.2f %14.2f %8.2f\n", row.SizeBytes, row.Algo, row.Segment, streamsOf(row), *row.Predicted, row.Lat.P50, row.Lat.P50/(*row.Predicted))
