@@ -105,7 +105,7 @@ func TestCommons(t *testing.T) {
 	for _, n := range []int{2, 3, 5} {
 		sizes := []int{16 * KiB, 128*KiB + 4, 256*KiB - 4, 256 * KiB}
 		if n == 2 {
-			sizes = []int{16 * KiB, 32*KiB - 4, 32*KiB + 4*17, 64 * KiB, 1024 * KiB}
+			sizes = []int{16 * KiB, 32*KiB - 4, 32*KiB + 4*17, 64 * KiB, 256 * KiB, 1024 * KiB}
 		}
 		g, all, how := newPool(t, n)
 		for _, kind := range pooled {
@@ -278,6 +278,9 @@ func TestPools(t *testing.T) {
 		{AllGather, 4, 4 << 10, true, false, false},
 		{ReduceScatter, 2, 64 << 10, true, true, true},
 		{ReduceScatter, 4, 64 << 20, true, true, false},
+		{Broadcast, 2, 512 << 10, true, true, true},
+		{Broadcast, 2, 16 << 20, true, true, false},
+		{Broadcast, 3, 16 << 20, true, true, true},
 		{Reduce, 4, 64 << 20, true, false, false},
 		{Gather, 2, 64 << 20, true, false, false},
 		{Barrier, 4, 0, true, false, false},

@@ -10,13 +10,13 @@ import "context"
 // running ahead. A page that is read through the kernel costs about as much as two
 // copies, into the memory of a link and out of it, that two processors make at once. So
 // it pays where every rank both sends and receives, all along; in Scatter, whose root
-// would make one copy for everybody; and in Broadcast, if there are several who receive.
-// In Gather and Reduce all the work would be the root's. What is reduced is not copied
-// out of a link's memory but read there, so it gains little by it, and nothing from many.
-// AllReduce reads what a rank has
-// just written, and writes what another has just read: processors pass the lines to and
-// fro, which costs more than the copies do unless they have to leave the processors'
-// own caches anyway; and beyond all caches the result is read twice.
+// would make one copy for everybody; and in Broadcast, if there are several who receive,
+// or if all of it stays in the cache of the one. In Gather and Reduce all the work would
+// be the root's. Messages that are reduced are read where they lie, not copied, so
+// ReduceScatter gains little by it, and nothing with many ranks. AllReduce reads what a
+// rank has just written, and writes what another has just read: processors pass the
+// lines to and fro, which costs more than the copies do unless they have to leave the
+// processors' own caches anyway; and beyond all caches the result is read twice.
 func pays(k Kind, size, bytes int) (mapped, read bool) {
 	const KiB, MiB = 1 << 10, 1 << 20
 	pair := size == 2
@@ -24,10 +24,7 @@ func pays(k Kind, size, bytes int) (mapped, read bool) {
 	case AllReduce:
 		return bytes >= 16*KiB, pair && bytes >= 4*MiB && bytes < 32*MiB
 	case Broadcast:
-		if pair {
-			return bytes >= 1*MiB, false
-		}
-		return bytes >= 256*KiB, bytes >= 256*KiB
+		return bytes >= 256*KiB, bytes >= 256*KiB && (bytes < 1*MiB || !pair)
 	case Scatter:
 		if pair {
 			return bytes >= 64*KiB, bytes >= 64*KiB
