@@ -32,6 +32,10 @@
 // ring of n ranks it is 2(n-1)/n·v for every link that leaves a host. Hosts may have
 // different numbers of ranks, in any order.
 //
+// Two ranks that share a host mix the two halves of their ring, so that sums are sent
+// while they are in the cache; between hosts the summands go first, to keep the network
+// busy.
+//
 // # Choice
 //
 // Choose goes by rules of thumb. A Model predicts the time of each algorithm from what

@@ -15,6 +15,10 @@ func (b *builder) rings() []int {
 }
 
 func (b *builder) ringAllReduce() {
+	if b.pairs() {
+		b.pairAllReduce(&b.lanes[0])
+		return
+	}
 	blocks := evenly(b.Count, b.Size)
 	dirs := b.rings()
 	for i, dir := range dirs {

@@ -51,6 +51,35 @@ recv main[6:8] from 2
 	}
 }
 
+// TestPairRing shows how two ranks of one host mix what is to be added up with the sums: these follow
+// as soon as they are there, and the summands stay two windows ahead.
+func TestPairRing(t *testing.T) {
+	s, err := Build(Spec{Kind: AllReduce, Algo: Ring, Rank: 0, Size: 2, Count: 15, Window: 16, Hosts: NewHosts([]string{"a", "a"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `send main[8:10] to 1
+send main[10:12] to 1
+send main[12:14] to 1
+recv+reduce main[0:2] from 1
+send main[0:2] to 1
+send main[14:15] to 1
+recv+reduce main[2:4] from 1
+send main[2:4] to 1
+recv+reduce main[4:6] from 1
+send main[4:6] to 1
+recv main[8:10] from 1
+recv+reduce main[6:8] from 1
+send main[6:8] to 1
+recv main[10:12] from 1
+recv main[12:14] from 1
+recv main[14:15] from 1
+`
+	if got := text(Split(s, 2).Lanes[0]); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 func TestSplitKeepsOrder(t *testing.T) {
 	main := func(off, n int) Slice { return Slice{Main, off, n} }
 	lane := []Action{

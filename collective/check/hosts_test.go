@@ -86,6 +86,30 @@ func verifyHosts(t *testing.T, kind collective.Kind, n, grouping int, names []st
 	}
 }
 
+// TestPairOnHost proves the ring of two ranks that share a host, which mixes its two
+// halves.
+func TestPairOnHost(t *testing.T) {
+	for count := range 70 {
+		for _, c := range cuts {
+			for _, segment := range []int{0, 3} {
+				s := collective.Spec{
+					Kind: collective.AllReduce, Algo: collective.Ring, Size: 2, Count: count,
+					Window: c.window, Segment: segment, Hosts: collective.NewHosts([]string{"a", "a"}),
+				}
+				for _, apart := range []string{"all", "none", "one"} {
+					specs := Group(s)
+					for r := range specs {
+						specs[r].Separate = apart == "all" || apart == "one" && r == 1
+					}
+					if _, err := Verify(specs, c.seg); err != nil {
+						t.Fatalf("%d elements, window %d, segments of %d and %d, %s apart: %v", count, c.window, segment, c.seg, apart, err)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestHostsCross counts what crosses between hosts: host-first it is the least that
 // any algorithm can do with, and no rank of a host does all of it alone.
 func TestHostsCross(t *testing.T) {
