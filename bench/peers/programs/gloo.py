@@ -13,19 +13,19 @@ import torch.distributed as dist
 
 def operation(mode, n, size):
     block = max(n // size, 1)
-    out = torch.zeros(n)
+    out = torch.ones(n)
     if mode == "allreduce":
         return lambda: dist.all_reduce(out)
     if mode == "broadcast":
         return lambda: dist.broadcast(out, 0)
     if mode == "allgather":
-        mine, parts = torch.zeros(block), [torch.zeros(block) for _ in range(size)]
+        mine, parts = torch.ones(block), [torch.ones(block) for _ in range(size)]
         return lambda: dist.all_gather(parts, mine)
     if mode == "reducescatter":
-        mine, whole = torch.zeros(block), torch.zeros(block * size)
+        mine, whole = torch.ones(block), torch.ones(block * size)
         return lambda: dist.reduce_scatter_tensor(mine, whole)
     if mode == "alltoall":
-        a, b = torch.zeros(block * size), torch.zeros(block * size)
+        a, b = torch.ones(block * size), torch.ones(block * size)
         return lambda: dist.all_to_all_single(b, a)
     sys.exit(f"gloo: unknown mode {mode}")
 

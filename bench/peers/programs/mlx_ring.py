@@ -17,10 +17,10 @@ def main():
     for text in sys.argv[4:]:
         n = max(int(text) // 4, 1)
         if mode == "allreduce":
-            x = mx.zeros(n)
+            x = mx.ones(n)
             call = mx.distributed.all_sum
         elif mode == "allgather":
-            x = mx.zeros(max(n // size, 1))
+            x = mx.ones(max(n // size, 1))
             call = mx.distributed.all_gather
         else:
             sys.exit(f"mlx: has no {mode}")
