@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"thundercollective/internal/freeport"
 )
 
 // A benchCase is what contenders are compared in.
@@ -202,7 +204,7 @@ func texts(sizes []int) []string {
 
 // freePort returns a port on loopback that was free a moment ago.
 func freePort() (string, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ln, err := freeport.Listen("127.0.0.1")
 	if err != nil {
 		return "", err
 	}

@@ -1,25 +1,17 @@
-// Package freeaddr finds addresses that tests can listen at.
-//
-// They are drawn at random from ports that systems do not hand out by themselves:
-// what a system gives to one who asks for any port, it may give to the next connection
-// that anybody makes.
+// Package freeaddr finds addresses that tests can listen at, with ports of package
+// freeport.
 package freeaddr
 
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-)
 
-const (
-	firstPort = 10_000
-	ports     = 20_000
+	"thundercollective/internal/freeport"
 )
 
 // On returns a free address on each of the given IP addresses, all different. Without
@@ -37,17 +29,14 @@ func On(t testing.TB, ips ...string) []string {
 
 func listen(t testing.TB, ip string) net.Listener {
 	t.Helper()
-	for try := 0; ; try++ {
-		ln, err := net.Listen("tcp", net.JoinHostPort(ip, strconv.Itoa(firstPort+rand.IntN(ports))))
-		switch {
-		case err == nil:
-			return ln
-		case errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT):
-			t.Skipf("SKIPPED: needs the address %s on this machine", ip)
-		case !errors.Is(err, syscall.EADDRINUSE) || try == 100:
-			t.Fatal(err)
-		}
+	ln, err := freeport.Listen(ip)
+	if errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT) {
+		t.Skipf("SKIPPED: needs the address %s on this machine", ip)
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ln
 }
 
 // Loopback returns n free addresses on 127.0.0.1.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"thundercollective/internal/freeport"
 	"thundercollective/launch/wire"
 )
 
@@ -117,11 +118,11 @@ func findProgram(alternatives []string, dir string) (string, error) {
 func listen(host string, ports []int) ([]*net.TCPListener, error) {
 	var lns []*net.TCPListener
 	for _, port := range ports {
-		ln, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+		ln, err := listenAt(host, port)
 		if errors.Is(err, syscall.EADDRNOTAVAIL) {
 			// The others know this machine by an address it does not have
 			// itself, as behind a translating router.
-			ln, err = net.Listen("tcp", net.JoinHostPort("", strconv.Itoa(port)))
+			ln, err = listenAt("", port)
 		}
 		if err != nil {
 			for _, ln := range lns {
@@ -132,9 +133,21 @@ func listen(host string, ports []int) ([]*net.TCPListener, error) {
 			}
 			return nil, err
 		}
-		lns = append(lns, ln.(*net.TCPListener))
+		lns = append(lns, ln)
 	}
 	return lns, nil
+}
+
+// listenAt listens at a port; 0 stands for any, which ranks can take over.
+func listenAt(host string, port int) (*net.TCPListener, error) {
+	if port == 0 {
+		return freeport.Listen(host)
+	}
+	ln, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	if err != nil {
+		return nil, err
+	}
+	return ln.(*net.TCPListener), nil
 }
 
 // A lostError is the loss of the launcher in the middle of something.
