@@ -19,9 +19,11 @@
 //
 // Evidence is an accusation, which the accuser tells everybody. A rank that knows
 // of one waits a moment for others (T/8 where it is about silence, T/20 but at most
-// 150 ms where a connection broke) and then convicts the rank with most accusers, the highest of
-// those with as many; so that ranks which heard the same decide the same, also when
-// two ranks that are both alive lost each other and each accuses the other. The
+// 150 ms where a connection broke) and then convicts the rank with most accusers, the
+// highest of those with as many. Accusers that more than half of the others accuse do
+// not count, as long as there are any who do: what a dying rank said of another may have
+// reached only some. So ranks which heard the same of the living decide the same, also
+// when two ranks that are both alive lost each other and each accuses the other. The
 // verdict is told to everybody, and adopted by those that have none yet. What the
 // convicted said about others does not count any more. A rank that hears from
 // nobody at all, while there are at least two others, convicts itself: it is its

@@ -221,16 +221,48 @@ func (m *Monitor) judge(now time.Duration) *Verdict {
 	if v := m.cut(now); v != nil {
 		return v
 	}
-	worst := -1
-	for r := range m.ranks {
-		if n := len(m.ranks[r].accusers); n > 0 && (worst < 0 || n >= len(m.ranks[worst].accusers)) {
-			worst = r
-		}
+	worst := m.worst(m.credible())
+	if worst < 0 {
+		worst = m.worst(func(int) bool { return true })
 	}
 	if worst < 0 {
 		return nil
 	}
 	return &Verdict{Rank: worst, Cause: m.ranks[worst].accusers[0].Cause}
+}
+
+// worst is the rank with most accusers that count, the highest of those with as many;
+// -1 if there is none.
+func (m *Monitor) worst(counts func(by int) bool) int {
+	worst, most := -1, 1
+	for r := range m.ranks {
+		n := 0
+		for _, a := range m.ranks[r].accusers {
+			if counts(a.By) {
+				n++
+			}
+		}
+		if n >= most {
+			worst, most = r, n
+		}
+	}
+	return worst
+}
+
+// credible says of an accuser that no more than half of the others accuse it. What a
+// dying rank says of others may have reached only some.
+func (m *Monitor) credible() func(by int) bool {
+	accuses := make([]bool, len(m.ranks))
+	all := 0
+	for r := range m.ranks {
+		for _, a := range m.ranks[r].accusers {
+			if !accuses[a.By] {
+				accuses[a.By] = true
+				all++
+			}
+		}
+	}
+	return func(by int) bool { return 2*len(m.ranks[by].accusers) <= all-1 }
 }
 
 // cut says whether it is this rank that hears from nobody: one of the others, of which

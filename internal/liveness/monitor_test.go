@@ -155,6 +155,31 @@ func TestTwoDeaths(t *testing.T) {
 	}
 }
 
+// TestDyingAccuser: of two that die, one may have had the time to accuse the other, or
+// anybody, to some ranks only. All come to the same verdict.
+func TestDyingAccuser(t *testing.T) {
+	const n = 6
+	for name, said := range map[string][]Accusation{
+		"nothing":            nil,
+		"against the other":  {{By: 4, Rank: 1, Broke: true}},
+		"against a survivor": {{By: 4, Rank: 5, Broke: true}, {By: 1, Rank: 5, Broke: true}},
+		"against everybody":  {{By: 1, Rank: 4, Broke: true}, {By: 1, Rank: 0, Broke: true}, {By: 1, Rank: 2, Broke: true}, {By: 1, Rank: 3, Broke: true}, {By: 1, Rank: 5, Broke: true}},
+	} {
+		m := New(Config{Size: n, Timeout: 2 * second, Grace: 10 * second}, 0)
+		for _, a := range said {
+			m.Accuse(a, second)
+		}
+		for _, by := range []int{0, 2, 3, 5} {
+			m.Accuse(Accusation{By: by, Rank: 4, Cause: "reset", Broke: true}, second)
+			m.Accuse(Accusation{By: by, Rank: 1, Cause: "reset", Broke: true}, second)
+		}
+		due, _ := m.Due()
+		if v := m.Tick(due).Verdict; v == nil || v.Rank != 4 {
+			t.Errorf("said %s: got %v, want rank 4 convicted", name, v)
+		}
+	}
+}
+
 // TestLeft does not blame a rank that said goodbye, and takes nothing twice.
 func TestLeft(t *testing.T) {
 	m := New(four, 0)
