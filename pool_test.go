@@ -64,6 +64,9 @@ func TestPool(t *testing.T) {
 						}
 						choice := comms[0].Choice(tt.kind, thunder.Auto, thunder.I32, count)
 						pooled := choice.Pooled || choice.PooledAlloc && memory == "alloc"
+						if choice.Travels && memory != "alloc" {
+							pooled = false
+						}
 						if private && choice.Pooled {
 							t.Errorf("%v of %d elements is done in memory that nobody may read", tt.kind, count)
 						}

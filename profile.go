@@ -136,8 +136,9 @@ type Choice struct {
 	Segment int // the length of the pieces in which its messages travel, in bytes
 
 	// Ranks of one machine take what they need from each other's memory instead, if all
-	// of it is of Comm.Alloc (PooledAlloc), or whatever memory it is (Pooled).
-	Pooled, PooledAlloc bool
+	// of it is of Comm.Alloc (PooledAlloc), or whatever memory it is (Pooled); or lend
+	// each other what is not of Comm.Alloc, to be worked on (Travels).
+	Pooled, PooledAlloc, Travels bool
 }
 
 // Choice says how this group performs an operation on count elements (of a block, where
@@ -155,6 +156,7 @@ func (c *Comm) Choice(k Kind, a Algo, dt DType, count int) Choice {
 	choice := Choice{Algo: s.Algo, Segment: cmp.Or(c.segment(k, s.Algo, bytes), collective.DefaultSegment)}
 	if c.census.commons && a == Auto {
 		choice.PooledAlloc, choice.Pooled = collective.Pools(k, len(c.ranks), bytes, c.census.reads)
+		choice.Travels = collective.Travels(k, len(c.ranks), bytes)
 	}
 	return choice
 }

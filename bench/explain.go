@@ -12,7 +12,7 @@ func (r *Row) explain(comm *thunder.Comm, m *collective.Model) {
 		return
 	}
 	r.Model = m
-	if r.Algo == pooled {
+	if r.Algo == pooled || r.Algo == travels {
 		return // the model is one of messages
 	}
 	bytes := r.SizeBytes

@@ -62,9 +62,12 @@ type Row struct {
 	Rail *MatrixRail `json:"rail,omitempty"`
 }
 
-// pooled is the Row.Algo of operations in which ranks took the data from each other's
-// memory instead of sending it.
-const pooled = "pooled"
+// Row.Algo of operations that need no messages: ranks took the data from each other's
+// memory, or lent it to each other to be worked on.
+const (
+	pooled  = "pooled"
+	travels = "roundtrip"
+)
 
 // Latency is the distribution of the time of one iteration, in microseconds.
 type Latency struct {

@@ -94,6 +94,8 @@ func (c Config) newRow(comm *thunder.Comm, s shape) Row {
 		switch {
 		case choice.Pooled || c.Alloc && choice.PooledAlloc:
 			r.Algo = pooled
+		case choice.Travels:
+			r.Algo = travels
 		case c.Explain:
 			r.Segment = choice.Segment
 		}

@@ -33,13 +33,17 @@ type commons struct {
 	mapped  [][]byte        // by rank: what handles names; nil if it can only be read
 	common  byte            // what all ranks say of theirs
 	source  []byte          // what others take from this rank
-	result  fabric.Handle   // where they find what it has reduced for them
-	staging []byte          // what is read of others, to be reduced
+	own     own
+	result  fabric.Handle // where they find what it has reduced for them
+	staging []byte        // what is read of others, to be reduced
+
+	journey // see travel
 }
 
 // RunCommons is Run for an operation whose data needs no messages: every rank takes
 // what it needs from the memory of the others. See Pools for when that pays. What is
-// reduced is reduced in rank order.
+// reduced is reduced in rank order. An AllReduce of memory that nobody else has mapped is
+// done in round trips (see travel).
 //
 // It takes a message each way to say where the memory is, and another to know that all
 // are done with it. Nobody writes to the memory of others, except where all have mapped
@@ -53,12 +57,7 @@ func (x *Executor) RunCommons(ctx context.Context, plan *Plan, tag *fabric.Tag, 
 		return err
 	}
 	x.ctx, x.plan, x.tag, x.main, x.input = ctx, plan, *tag, main[:plan.main], input[:plan.input]
-	possible, err := x.exchange()
-	if err == nil && possible {
-		if err = x.share(); err == nil {
-			err = x.part()
-		}
-	}
+	done, err := x.inCommon()
 	if err != nil {
 		x.fail(err)
 	}
@@ -66,11 +65,35 @@ func (x *Executor) RunCommons(ctx context.Context, plan *Plan, tag *fabric.Tag, 
 	case x.failed.Load():
 		x.release()
 		return x.err
-	case possible:
+	case done:
 		x.release()
 		return nil
 	}
 	return x.execute(ctx, plan, tag, main, input)
+}
+
+// inCommon runs the plan in common, if that is possible: all ranks come to the same
+// result.
+func (x *Executor) inCommon() (done bool, err *StepError) {
+	possible, err := x.exchange()
+	if err != nil {
+		return false, err
+	}
+	if x.common&saysMapped == 0 {
+		if trips, err := x.trips(); trips || err != nil {
+			if err == nil {
+				err = x.travel()
+			}
+			return true, err
+		}
+	}
+	if !possible {
+		return false, nil
+	}
+	if err := x.share(); err != nil {
+		return false, err
+	}
+	return true, x.part()
 }
 
 // exchange tells the others where this rank's memory is, hears where theirs is, and says
@@ -87,7 +110,8 @@ func (x *Executor) exchange() (bool, *StepError) {
 			}
 		}
 	}
-	x.keepOwn() // meanwhile the others answer
+	x.own = x.ownBlock()
+	x.own.copy() // meanwhile the others answer
 	possible := true
 	x.common = saysMapped | saysInPlace
 	for p := range x.boxes {

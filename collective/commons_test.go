@@ -117,10 +117,6 @@ func TestCommons(t *testing.T) {
 				for r := range how {
 					how[r] = of(r)
 				}
-				sizes := sizes
-				if kind == AllReduce && n == 2 {
-					sizes = append(sizes, 4096*KiB+4)
-				}
 				for _, bytes := range sizes {
 					for _, separate := range []bool{true, false} {
 						if kind == AllToAll && !separate {
@@ -204,6 +200,9 @@ func TestCommonsSameBits(t *testing.T) {
 // whom it lost.
 func TestCommonsFaults(t *testing.T) {
 	for _, kind := range pooled {
+		if kind == AllReduce {
+			continue // what is not mapped is not read either
+		}
 		s := Spec{Kind: kind, Size: 3, Count: 1 << 18, Separate: kind == AllToAll}
 		if kind.Reduces() {
 			s.Size, s.Count = 2, 1<<21 // more ranks send
@@ -232,7 +231,7 @@ func TestCommonsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	all.fault = func(int, int) error { cancel(stop); return nil }
-	s := Spec{Kind: AllReduce, Algo: Ring, Size: 2, Count: 1 << 21}
+	s := Spec{Kind: ReduceScatter, Algo: Ring, Size: 2, Count: 1 << 21}
 	for r, err := range newJob(t, s, reduce.F32, reduce.Sum).runAll(t, ctx, g) {
 		if !errors.Is(err, stop) {
 			t.Errorf("rank %d: got %v, want the cause of the context", r, err)
@@ -268,7 +267,7 @@ func TestPools(t *testing.T) {
 	}{
 		{AllReduce, 2, 16 << 10, true, true, false},
 		{AllReduce, 2, 16 << 10, false, true, false},
-		{AllReduce, 2, 16 << 20, true, true, true},
+		{AllReduce, 2, 16 << 20, true, true, false},
 		{AllReduce, 2, 16 << 20, false, true, false},
 		{AllReduce, 2, 64 << 20, true, true, false},
 		{AllReduce, 4, 64 << 20, true, true, false},

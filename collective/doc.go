@@ -73,6 +73,9 @@
 //
 // RunCommons is for ranks that can get at each other's memory (Commons): the data of a
 // long operation is not sent then but fetched. Pools says which operations gain by it.
+// What is to be reduced by all and lies in memory of this rank alone is lent to others,
+// who add to it (fabric.RoundTripper). Travels says when; blocks of ranks are combined as
+// by rd.
 //
 // The first error ends the run: the executor closes the links it uses, waits until
 // no call is left in the caller's buffers, and returns the error as a *StepError.

@@ -152,7 +152,7 @@ func (x *Executor) allBacklogs(plan *Plan) bool {
 func (x *Executor) release() {
 	x.ctx, x.plan, x.main, x.input = nil, nil, nil, nil
 	clear(x.mapped)
-	x.source = nil
+	x.source, x.terms, x.own = nil, nil, own{}
 	if x.stopOpening != nil {
 		x.stopOpening(nil)
 		x.opening, x.stopOpening = nil, nil

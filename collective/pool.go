@@ -13,16 +13,14 @@ import "context"
 // would make one copy for everybody; and in Broadcast, if there are several who receive,
 // or if all of it stays in the cache of the one. In Gather and Reduce all the work would
 // be the root's. Messages that are reduced are read where they lie, not copied, so
-// ReduceScatter gains little by it, and nothing with many ranks. AllReduce reads what a
-// rank has just written, and writes what another has just read: processors pass the
-// lines to and fro, which costs more than the copies do unless they have to leave the
-// processors' own caches anyway; and beyond all caches the result is read twice.
+// ReduceScatter gains little by it, and nothing with many ranks; AllReduce has round
+// trips (see Travels), which are quicker at every length.
 func pays(k Kind, size, bytes int) (mapped, read bool) {
 	const KiB, MiB = 1 << 10, 1 << 20
 	pair := size == 2
 	switch k {
 	case AllReduce:
-		return bytes >= 16*KiB, pair && bytes >= 4*MiB && bytes < 32*MiB
+		return bytes >= 16*KiB, false
 	case Broadcast:
 		return bytes >= 256*KiB, bytes >= 256*KiB && (bytes < 1*MiB || !pair)
 	case Scatter:
@@ -106,22 +104,35 @@ func (x *Executor) block(all []byte, i int) []byte {
 	return all[i*n:][:n:n]
 }
 
-// keepOwn copies what this rank has for itself.
-func (x *Executor) keepOwn() {
+// own is the block that a rank has for itself, as far as it is not copied yet: piece by
+// piece, between those of others, so that this rank and those who read the block are at
+// different places in it.
+type own struct{ to, from []byte }
+
+// copy copies the next piece.
+func (o *own) copy() {
+	n := min(pullPiece, len(o.from))
+	copy(o.to[:n], o.from)
+	o.to, o.from = o.to[n:], o.from[n:]
+}
+
+// ownBlock returns what this rank has for itself: nothing, if it is where it belongs.
+func (x *Executor) ownBlock() own {
 	s := &x.plan.spec
 	if !s.Separate || s.Kind.Rooted() && s.Rank != s.Root {
-		return
+		return own{}
 	}
 	switch s.Kind {
 	case AllGather:
-		copy(x.block(x.main, s.Rank), x.input)
+		return own{x.block(x.main, s.Rank), x.input}
 	case AllToAll:
-		copy(x.block(x.main, s.Rank), x.block(x.input, s.Rank))
+		return own{x.block(x.main, s.Rank), x.block(x.input, s.Rank)}
 	case Scatter:
-		copy(x.main, x.block(x.input, s.Rank))
+		return own{x.main, x.block(x.input, s.Rank)}
 	case Broadcast:
-		copy(x.main, x.input)
+		return own{x.main, x.input}
 	}
+	return own{}
 }
 
 // share does this rank's part of the operation.
@@ -142,6 +153,9 @@ func (x *Executor) share() *StepError {
 		return x.combine(s.Rank*n, own)
 	case Broadcast, Scatter:
 		if s.Rank == s.Root {
+			for len(x.own.from) > 0 {
+				x.own.copy()
+			}
 			return nil
 		}
 		off := 0
@@ -157,8 +171,13 @@ func (x *Executor) share() *StepError {
 	}
 	for i := 1; i < s.Size; i++ {
 		p := (s.Rank + i) % s.Size
-		if err := x.fetch(p, off, x.block(x.main, p)); err != nil {
-			return err
+		b := x.block(x.main, p)
+		for at := 0; at < len(b); at += pullPiece {
+			to := min(at+pullPiece, len(b))
+			if err := x.fetch(p, off+at, b[at:to]); err != nil {
+				return err
+			}
+			x.own.copy()
 		}
 	}
 	return nil

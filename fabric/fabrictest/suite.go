@@ -51,6 +51,8 @@ func Run(t *testing.T, h Harness) {
 		{"Board", testBoard},
 		{"BoardRefuses", testBoardRefuses},
 		{"BoardEnds", testBoardEnds},
+		{"Trips", testTrips},
+		{"TripEnds", testTripEnds},
 		{"Traffic", testTraffic},
 		{"Sharing", testSharing},
 		{"CancelRecv", testCancelRecv},

@@ -20,6 +20,14 @@
 // Where a chunk lies follows from the lengths alone, which both ends compute for
 // themselves: nothing that a peer writes is used as an address or a length.
 //
+// # Round trips
+//
+// A processor that reads what another has written takes the line over, here at least: if
+// the other writes to it again, it has to fetch it back first. A ring in which one end
+// always writes and the other always reads therefore moves every line twice. In a round
+// trip (fabric.RoundTripper) what comes back lies where it was lent, so both ends write
+// only to lines that they were the last to read.
+//
 // # Boards
 //
 // What is short is not sent to each rank in turn: on a board (fabric.Board) each rank

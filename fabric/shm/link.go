@@ -24,6 +24,10 @@ type link struct {
 	out outbound
 	in  inbound
 
+	// Of a round trip, whose call holds both sides.
+	trip trip
+	home homecoming
+
 	closed    atomic.Bool
 	lost      atomic.Bool // the peer is gone
 	closeOnce sync.Once
@@ -157,13 +161,13 @@ func (l *link) receive(ctx context.Context, tag *fabric.Tag, n int, b []byte, f 
 func (l *link) take(ctx context.Context, tag *fabric.Tag, n int, b []byte, f func(off int, p []byte) error) error {
 	in := &l.in
 	for off := 0; ; {
-		if !in.met() {
-			if err := l.hub.wait(ctx, l, in, &in.spin); err != nil {
+		if err := l.arrived(ctx); err != nil {
+			return err
+		}
+		if off == 0 {
+			if err := l.expect(tag, n); err != nil {
 				return err
 			}
-		}
-		if c := in.first(); off == 0 && (c.tag != *tag || c.length != uint64(n)) {
-			return &fabric.TagError{Peer: l.peer, Want: *tag, Got: c.tag, WantLen: uint64(n), GotLen: c.length}
 		}
 		k := min(chunkSize, n-off)
 		p := in.payload(k, n)
@@ -184,6 +188,23 @@ func (l *link) take(ctx context.Context, tag *fabric.Tag, n int, b []byte, f fun
 		}
 		l.hub.push() // keep the peers busy, too
 	}
+}
+
+// arrived waits for the next cell.
+func (l *link) arrived(ctx context.Context) error {
+	if l.in.met() {
+		return nil
+	}
+	return l.hub.wait(ctx, l, &l.in, &l.in.spin)
+}
+
+// expect says what is wrong with the message that begins with the cell that has arrived.
+func (l *link) expect(tag *fabric.Tag, n int) error {
+	c := l.in.first()
+	if c.tag != *tag || c.length != uint64(n) {
+		return &fabric.TagError{Peer: l.peer, Want: *tag, Got: c.tag, WantLen: uint64(n), GotLen: c.length}
+	}
+	return nil
 }
 
 // Close implements fabric.Link.

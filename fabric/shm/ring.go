@@ -34,7 +34,11 @@ type wire struct {
 	taken atomic.Uint64 // cells that the receiver is done with
 	_     [120]byte
 	cells [cellCount]cell
-	data  [dataSize]byte
+	// data begins a page. Buffers tend to do so as well, and copying to a place a little
+	// further on in its page than where one copies from is slow: the processor takes
+	// loads for ones of what it has just stored, of which it compares the last 12 bits.
+	_    [headerSize - 128]byte
+	data [dataSize]byte
 }
 
 // linkSize is the body of a link's segment: two wires.
@@ -95,22 +99,37 @@ func (w *outWire) put(tag *fabric.Tag, b []byte, sent int, begun bool) (int, boo
 		if !w.room(end) {
 			return sent, begun
 		}
-		c := &w.cells[w.next%cellCount]
 		if !begun {
-			c.length, c.tag, begun = uint64(len(b)), *tag, true
+			w.announce(tag, len(b))
+			begun = true
 		}
 		if small {
-			copy(c.small[:], b)
+			copy(w.cell().small[:], b)
 		} else {
 			copy(w.data[at%dataSize:], b[sent:sent+n])
 		}
 		sent += n
-		w.ends[w.next%cellCount] = end
-		w.pos = end
-		w.next++
-		c.seq.Store(w.next)
+		w.publish(end)
 	}
 	return sent, true
+}
+
+// cell returns the one that goes next.
+func (w *outWire) cell() *cell { return &w.cells[w.next%cellCount] }
+
+// announce says in the next cell what message begins with it.
+func (w *outWire) announce(tag *fabric.Tag, n int) {
+	c := w.cell()
+	c.length, c.tag = uint64(n), *tag
+}
+
+// publish lets the next cell go, whose chunk ends at position end.
+func (w *outWire) publish(end uint64) {
+	c := w.cell()
+	w.ends[w.next%cellCount] = end
+	w.pos = end
+	w.next++
+	c.seq.Store(w.next)
 }
 
 // inWire is the receiver's view of a wire.
@@ -132,9 +151,14 @@ func (w *inWire) payload(n, total int) []byte {
 	if total <= inline {
 		return w.first().small[:n]
 	}
+	return w.chunk(n)
+}
+
+// chunk returns the next n bytes of the ring.
+func (w *inWire) chunk(n int) []byte {
 	at, end := chunk(w.pos, n)
 	w.pos = end
-	return w.data[at%dataSize:][:n]
+	return w.data[at%dataSize:][:n:n]
 }
 
 // release gives the cell and its payload back to the sender.
