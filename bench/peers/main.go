@@ -4,7 +4,7 @@
 //
 // Every contender runs every size in every round, one after the other, so that what
 // else the machine does hits all of them alike. What is shown is the median over the
-// rounds of the median over the iterations. Nothing is left out: a contender that
+// rounds of the median over the iterations of the mean over the ranks. Nothing is left out: a contender that
 // cannot run is named with its reason, and where thundercollective loses it says so
 // in red.
 package main

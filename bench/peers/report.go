@@ -17,10 +17,11 @@ func writeTables(path string, s *settings, r *results) error {
 	fmt.Fprintf(&b, "Measured %s on %s, %d cores, %s/%s, by `make bench-peers` with %d rounds.\n",
 		r.started.UTC().Format("2006-01-02"), bench.CPU(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, s.rounds)
 	b.WriteString(`
-Float32, sum, in place where there is a choice, all buffers written to before. Times are medians in microseconds: over
-the iterations of a run, then over the rounds. All contenders ran in turns. The
-number behind a time is that time divided by ours: above 1 we are ahead, and where
-we are behind it is marked 🔴.
+Float32, sum, in place where there is a choice, all buffers written to before. Times
+are microseconds: the mean over the ranks of an iteration, of that the median over the
+iterations of a run, which follow each other without a barrier, and of that the median
+over the rounds. All contenders ran in turns. The number behind a time is that time
+divided by ours: above 1 we are ahead, and where we are behind it is marked 🔴.
 `)
 	for _, c := range r.cases {
 		table(&b, s, c, r)

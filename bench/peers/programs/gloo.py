@@ -1,7 +1,8 @@
 """Times Gloo through PyTorch: gloo.py MODE RANK SIZE_OF_GROUP PORT BYTES...
 
-Rank 0 prints a line "BYTES MICROS" (the median) for each size. Sizes are of the
-whole buffer, as in thunder bench.
+Rank 0 prints a line "BYTES MICROS" for each size. As in thunder bench, sizes are of
+the whole buffer, and times are the median over the iterations of the mean over the
+ranks: the root of a broadcast runs ahead, and its own times say little.
 """
 
 import sys
@@ -46,8 +47,10 @@ def main():
             start = time.perf_counter()
             step()
             took.append(time.perf_counter() - start)
+        took = torch.tensor(took, dtype=torch.float64)
+        dist.all_reduce(took)
         if rank == 0:
-            print(text, f"{sorted(took)[len(took) // 2] * 1e6:.3f}", flush=True)
+            print(text, f"{sorted(took.tolist())[len(took) // 2] / size * 1e6:.3f}", flush=True)
     dist.destroy_process_group()
 
 

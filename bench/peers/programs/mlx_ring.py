@@ -1,7 +1,8 @@
 """Times MLX's ring backend: mlx_ring.py MODE RANK SIZE_OF_GROUP BYTES...
 
-MLX_HOSTFILE and MLX_RANK say who is who. Rank 0 prints a line "BYTES MICROS" (the
-median) for each size. Sizes are of the whole buffer, as in thunder bench.
+MLX_HOSTFILE and MLX_RANK say who is who. Rank 0 prints a line "BYTES MICROS" for each
+size. As in thunder bench, sizes are of the whole buffer, and times are the median over
+the iterations of the mean over the ranks.
 """
 
 import sys
@@ -34,8 +35,9 @@ def main():
             start = time.perf_counter()
             mx.eval(call(x))
             took.append(time.perf_counter() - start)
+        took = mx.distributed.all_sum(mx.array(took)).tolist()
         if rank == 0:
-            print(text, f"{sorted(took)[len(took) // 2] * 1e6:.3f}", flush=True)
+            print(text, f"{sorted(took)[len(took) // 2] / size * 1e6:.3f}", flush=True)
 
 
 main()
