@@ -3,131 +3,199 @@ package thunder
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"thundercollective/fabric"
 	"thundercollective/internal/recorder"
+	"thundercollective/internal/ticks"
 )
 
-// An activity is the operation that occupies one place of a group: the collectives,
-// or one direction to one peer. It is what deadlines and the watchdog look at.
+// An activity is the operations of one place of a group: the collectives, or one
+// direction to one peer. It is what deadlines and the watchdog look at.
+//
+// Operations take turns, and who has the turn begins and ends them here, without a lock
+// and without a fence: what goes to the peers at the same time is not to be held up.
 type activity struct {
-	mu       sync.Mutex
-	active   bool
-	call     call
-	since    time.Duration // on the clock of clockStart
-	deadline time.Duration
-	asked    time.Duration // when the peers were last asked where they are
-	done     <-chan struct{}
+	peer uint32 // as in a call
+	in   bool
 
-	// The caller's context registered with, by its Done channel; the same
-	// context used again costs nothing.
-	watched <-chan struct{}
-	off     func() bool
+	past atomic.Pointer[recorder.Ring] // what was and is done; nil if nothing was
 
-	past *recorder.Ring // what was done here, under mu; nil if nothing was
+	// The caller's context registered with, by its Done channel, and a number for it:
+	// the same context used again costs nothing. Who has the turn writes it under mu.
+	watched  <-chan struct{}
+	watching uint64
+
+	mu    sync.Mutex // around what follows
+	aside prelude
+	asked question
+	ctx   context.Context // the one that is watched
+	off   func() bool
 }
 
-// clockStart is where activities count from: reading the time since then takes half
-// as long as reading the time of day.
-var clockStart = time.Now()
-
-// begin notes that an operation, with its tag if it is to be recorded, runs under the
-// caller's ctx from now on. The first to or from a peer makes room for those to come.
-func (t *activity) begin(c *Comm, ctx context.Context, a call, tag *fabric.Tag, now time.Duration) {
-	done := ctx.Done()
-	t.mu.Lock()
-	if tag != nil {
-		if t.past == nil {
-			t.past = recorder.NewRing(rememberedPair)
-		}
-		t.past.Begin(a.seq, tag, now)
-	}
-	t.active, t.call, t.since, t.asked, t.done = true, a, now, now, done
-	t.deadline = now + c.job.timeout
-	if done != nil && done != t.watched {
-		t.watch(c, ctx, done)
-	}
-	t.mu.Unlock()
+// A prelude is done in the name of an operation before it is recorded.
+type prelude struct {
+	active bool
+	call   call
+	since  int64
+	under  uint64
 }
 
-// watch sees to it that the end of the caller's ctx ends the operation. The caller
-// holds mu.
-func (t *activity) watch(c *Comm, ctx context.Context, done <-chan struct{}) {
-	if t.off != nil {
-		t.off()
+// A question is the last that the peers were asked about an operation.
+type question struct {
+	seq uint64
+	at  time.Duration // after it had begun
+}
+
+// begin notes that an operation runs under the caller's ctx from now on. The first to or
+// from a peer makes room for those to come.
+func (t *activity) begin(c *Comm, ctx context.Context, seq uint64, tag *fabric.Tag, now int64) {
+	past := t.past.Load()
+	if past == nil {
+		past = recorder.NewRing(rememberedPair)
+		t.past.Store(past)
 	}
-	t.watched = done
-	t.off = context.AfterFunc(ctx, func() {
-		if a, since, ok := t.under(done); ok {
-			c.failAll(c.ended(context.Cause(ctx), a, since))
-		}
-	})
+	past.Begin(seq, tag, now, t.under(c, ctx))
 }
 
 // end notes that it is over.
-func (t *activity) end(now time.Duration, err error) {
-	t.mu.Lock()
-	t.active = false
-	if t.past != nil {
-		state := recorder.Done
-		if err != nil {
-			state = recorder.Failed
-		}
-		t.past.End(t.call.seq, now, state)
+func (t *activity) end(seq uint64, took int64, err error) {
+	state := recorder.Done
+	if err != nil {
+		state = recorder.Failed
 	}
+	t.past.Load().End(seq, took, state)
+}
+
+// beginAside notes that something is done in the name of an operation that begins only
+// then.
+func (t *activity) beginAside(c *Comm, ctx context.Context, a call, now int64) {
+	under := t.under(c, ctx)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.aside = prelude{true, a, now, under}
+}
+
+// endAside notes that it is over.
+func (t *activity) endAside() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.aside.active = false
+}
+
+// under sees to it that the end of the caller's ctx ends the operation, and returns the
+// ctx's number: 0 for one that does not end.
+func (t *activity) under(c *Comm, ctx context.Context) uint64 {
+	done := ctx.Done()
+	if done == nil {
+		return 0
+	}
+	if done != t.watched {
+		t.watch(c, ctx, done)
+	}
+	return t.watching
+}
+
+func (t *activity) watch(c *Comm, ctx context.Context, done <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.off != nil {
+		t.off()
+	}
+	t.watched, t.ctx = done, ctx
+	t.watching++
+	number := t.watching
+	t.off = context.AfterFunc(ctx, func() { t.endUnder(c, ctx, number) })
+}
+
+// endUnder ends the operation if it runs under a ctx, which has ended.
+func (t *activity) endUnder(c *Comm, ctx context.Context, number uint64) {
+	clock := c.job.clock.Read()
+	if o, ok := t.running(); ok && o.under == number {
+		c.failAll(c.ended(context.Cause(ctx), o.call, time.Now().Add(-clock.Ago(o.since))))
+	}
+}
+
+// abandoned ends the operation if its ctx has ended and nobody noticed: it began in the
+// very moment.
+func (t *activity) abandoned(c *Comm) {
+	t.mu.Lock()
+	ctx, number := t.ctx, t.watching
 	t.mu.Unlock()
+	if ctx != nil && ctx.Err() != nil {
+		t.endUnder(c, ctx, number)
+	}
+}
+
+// running returns the operation under way.
+func (t *activity) running() (prelude, bool) {
+	t.mu.Lock()
+	aside := t.aside
+	t.mu.Unlock()
+	if aside.active {
+		return aside, true
+	}
+	past := t.past.Load()
+	if past == nil {
+		return prelude{}, false
+	}
+	e := past.Latest()
+	return prelude{call: t.callOf(&e), since: e.Begin, under: e.For}, e.Seq != 0 && e.State == recorder.Running
+}
+
+// callOf returns the call of an entry.
+func (t *activity) callOf(e *recorder.Entry) call {
+	a := callOf(&e.Tag)
+	a.peer, a.in = t.peer, t.in
+	return a
 }
 
 // recorded returns the tag of operation seq, if it was begun and is not long past.
 func (t *activity) recorded(seq uint64) (fabric.Tag, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.past.Get(seq)
+	e, ok := t.past.Load().Get(seq)
+	return e.Tag, ok
 }
 
 // latest returns the number and tag of the last operation begun.
 func (t *activity) latest() (uint64, fabric.Tag) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.past.Latest()
+	e := t.past.Load().Latest()
+	return e.Seq, e.Tag
 }
 
 // entries returns the operations that are recorded, oldest first.
 func (t *activity) entries() []recorder.Entry {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.past == nil {
-		return nil
+	if past := t.past.Load(); past != nil {
+		return past.Entries()
 	}
-	return t.past.Entries()
+	return nil
 }
 
-// under returns the operation if it runs under the context with that Done channel.
-func (t *activity) under(done <-chan struct{}) (call, time.Time, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.call, clockStart.Add(t.since), t.active && t.done == done
-}
-
-// overdue returns the operation if its deadline has passed.
-func (t *activity) overdue(now time.Time) (call, time.Time, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.call, clockStart.Add(t.since), t.active && now.Sub(clockStart) > t.deadline
+// overdue returns the operation and when it began, if it has taken longer than limit.
+func (t *activity) overdue(clock ticks.Reading, limit time.Duration) (call, time.Time, bool) {
+	o, ok := t.running()
+	ago := clock.Ago(o.since)
+	return o.call, time.Now().Add(-ago), ok && ago > limit
 }
 
 // stalled returns the operation if it is time to ask the peers about it: it has
 // run for longer than every, and so has the last such question.
-func (t *activity) stalled(now time.Time, every time.Duration) (call, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	at := now.Sub(clockStart)
-	if !t.active || at-t.asked < every {
+func (t *activity) stalled(clock ticks.Reading, every time.Duration) (call, bool) {
+	o, ok := t.running()
+	if !ok {
 		return call{}, false
 	}
-	t.asked = at
-	return t.call, true
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ago := clock.Ago(o.since)
+	if t.asked.seq != o.call.seq || ago < t.asked.at {
+		t.asked = question{seq: o.call.seq}
+	}
+	if ago-t.asked.at < every {
+		return call{}, false
+	}
+	t.asked.at = ago
+	return o.call, true
 }
 
 // release lets go of the caller's context.
@@ -141,7 +209,6 @@ func (t *activity) release() {
 
 // operation returns what is, or was last, under way.
 func (t *activity) operation() call {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.call
+	o, _ := t.running()
+	return o.call
 }

@@ -7,7 +7,7 @@ import "thundercollective/collective"
 // ranks decide alike: it depends on what they have to agree on anyway.
 func (c *Comm) execute(r *Request, plan *collective.Plan, shown bool) error {
 	switch {
-	case c.fitsBoard(r, plan):
+	case shown || c.fitsBoard(r, plan):
 		if !shown {
 			if err := plan.Show(c.ctx, c.board, &c.tag, r.Recv, r.Send); err != nil {
 				return err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"thundercollective/collective"
 	"thundercollective/fabric"
@@ -46,6 +45,7 @@ type Comm struct {
 	paths   paths  // links of collectives
 	direct  paths  // links of point-to-point messages
 	current activity
+	meter   meter  // under turn
 	pairs   []pair // point-to-point state, by rank in this group
 
 	failed  atomic.Bool // failure is set
@@ -62,7 +62,11 @@ func newComm(j *job, id uint32, ranks []int, rank int) *Comm {
 	if id == worldID {
 		size = remembered
 	}
-	c.current.past = recorder.NewRing(size)
+	c.current.past.Store(recorder.NewRing(size))
+	for r := range c.pairs {
+		p := &c.pairs[r]
+		p.out.now.peer, p.in.now.peer, p.in.now.in = uint32(ranks[r]+1), uint32(ranks[r]+1), true
+	}
 	c.paths = paths{comm: c, channel: channelOf(id, false), links: make([]fabric.Link, len(ranks))}
 	c.direct = paths{comm: c, channel: channelOf(id, true), links: make([]fabric.Link, len(ranks))}
 	if len(ranks) > 1 {
@@ -237,8 +241,8 @@ func (c *Comm) run(ctx context.Context, r *Request, a call, wait <-chan struct{}
 	if ctx.Err() == nil {
 		shown, err = c.showEarly(r, plan)
 	}
-	now := time.Since(clockStart)
-	c.current.begin(c, ctx, a, &c.tag, now)
+	now := c.job.clock.Now()
+	c.current.begin(c, ctx, a.seq, &c.tag, now)
 	switch {
 	case err != nil:
 	case !shown && ctx.Err() != nil:
@@ -246,9 +250,9 @@ func (c *Comm) run(ctx context.Context, r *Request, a call, wait <-chan struct{}
 	default:
 		err = c.execute(r, plan, shown)
 	}
-	after := time.Since(clockStart)
-	c.current.end(after, err)
-	c.job.meter.note(&a, after-now, err)
+	took := c.job.clock.Now() - now
+	c.current.end(a.seq, took, err)
+	c.meter.note(&a, c.job.clock.Span(took), err)
 	if err != nil {
 		return c.explain(err, a)
 	}

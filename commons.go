@@ -2,7 +2,6 @@ package thunder
 
 import (
 	"context"
-	"time"
 
 	"thundercollective/collective"
 	"thundercollective/fabric"
@@ -40,9 +39,9 @@ func (c *Comm) first(ctx context.Context, a call) error {
 
 // aside does something in the name of operation a, with its deadline.
 func (c *Comm) aside(ctx context.Context, a call, do func(context.Context, call) error) error {
-	c.current.begin(c, ctx, a, nil, time.Since(clockStart))
+	c.current.beginAside(c, ctx, a, c.job.clock.Now())
 	err := do(c.ctx, a)
-	c.current.end(time.Since(clockStart), err)
+	c.current.endAside()
 	if err != nil {
 		return c.explain(err, a)
 	}

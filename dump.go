@@ -102,7 +102,7 @@ func (j *job) dump(reason string) {
 
 // snapshot is the state of this rank now.
 func (j *job) snapshot(reason string) *recorder.Dump {
-	now, wall := time.Since(clockStart), time.Now()
+	clock, wall := j.clock.Read(), time.Now()
 	d := &recorder.Dump{
 		Version: recorder.Version, Rank: j.rank, Size: len(j.hosts), Generation: j.generation, Host: j.host(j.rank),
 		PID: os.Getpid(), Fabric: j.fabricName(), Reason: reason, Time: wall,
@@ -116,10 +116,10 @@ func (j *job) snapshot(reason string) *recorder.Dump {
 		}
 		op := recorder.Operation{
 			Seq: e.Seq, Call: o.String(), Kind: o.kind.String(), DType: o.dtype.String(), Bytes: o.bytes(),
-			Algo: o.algo.String(), Begin: wall.Add(e.Begin - now), Took: e.Took, State: e.State.String(),
+			Algo: o.algo.String(), Begin: wall.Add(-clock.Ago(e.Begin)), Took: j.clock.Span(e.Took), State: e.State.String(),
 		}
 		if e.State == recorder.Running {
-			op.Took = now - e.Begin
+			op.Took = clock.Ago(e.Begin)
 		}
 		return op
 	}

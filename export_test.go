@@ -3,7 +3,6 @@ package thunder
 import (
 	"context"
 	"os"
-	"time"
 
 	"thundercollective/fabric"
 	"thundercollective/fabric/stream"
@@ -43,7 +42,7 @@ func (c *Comm) DoBare(ctx context.Context, r *Request) error {
 	if ctx.Err() == nil {
 		shown, err = c.showEarly(r, plan)
 	}
-	c.current.begin(c, ctx, a, nil, time.Since(clockStart))
+	c.current.under(c, ctx)
 	switch {
 	case err != nil:
 	case !shown && ctx.Err() != nil:
@@ -51,21 +50,18 @@ func (c *Comm) DoBare(ctx context.Context, r *Request) error {
 	default:
 		err = c.execute(r, plan, shown)
 	}
-	t := &c.current
-	t.mu.Lock()
-	t.active = false
-	t.mu.Unlock()
 	return err
 }
 
 // Recording is what DoBare leaves out, once.
-func (c *Comm) Recording(seq uint64, now time.Duration) time.Duration {
+func (c *Comm) Recording(seq uint64, now int64) int64 {
 	a := call{kind: KindAllReduce, dtype: F32, count: 2, seq: seq}
 	tag := a.tag()
-	c.current.past.Begin(seq, &tag, now)
-	after := time.Since(clockStart)
-	c.current.past.End(seq, after, recorder.Done)
-	c.job.meter.note(&a, after-now, nil)
+	past := c.current.past.Load()
+	past.Begin(seq, &tag, now, 0)
+	after := c.job.clock.Now()
+	past.End(seq, after-now, recorder.Done)
+	c.meter.note(&a, c.job.clock.Span(after-now), nil)
 	return after
 }
 

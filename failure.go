@@ -51,7 +51,7 @@ func (c *Comm) record(err error) {
 		return
 	}
 	c.job.log.Error("group failed", "group", c.id, "size", len(c.ranks), "err", err)
-	c.job.meter.noteFailure(err)
+	c.job.meters.noteFailure(err)
 	c.job.dump(err.Error())
 }
 

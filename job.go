@@ -12,6 +12,7 @@ import (
 	"thundercollective/collective"
 	"thundercollective/fabric"
 	"thundercollective/internal/liveness"
+	"thundercollective/internal/ticks"
 	"thundercollective/metrics"
 	"thundercollective/rendezvous"
 )
@@ -41,7 +42,8 @@ type job struct {
 	grace      time.Duration // for a rank to be heard of at all
 	alive      *alive
 	dumps      dumper
-	meter      meter
+	meters     meters
+	clock      *ticks.Clock                                                // of the books
 	again      func(ctx context.Context, generation uint32) (*Comm, error) // nil where there is no other generation
 	metricsAt  string                                                      // where to serve metrics; "" for nowhere
 	metrics    *metrics.Server                                             // nil for none
@@ -244,6 +246,7 @@ func (j *job) forget(c *Comm) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	delete(j.groups, c.id)
+	j.meters.past.merge(&c.meter)
 	j.past.add(c.id, seq)
 }
 

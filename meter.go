@@ -5,16 +5,23 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"thundercollective/internal/liveness"
+	"thundercollective/internal/publish"
 	"thundercollective/metrics"
 )
 
-// meter counts this rank's operations, by kind.
-type meter struct {
-	kinds [KindSendRecv + 1]kindMeter
+// meter counts operations, by kind. They take turns.
+type meter struct{ kinds [KindSendRecv + 1]kindMeter }
+
+// meters are those of a job: groups count their own collectives.
+type meters struct {
+	mu    sync.Mutex
+	pairs meter // messages between two ranks
+	past  meter // collectives of groups that are closed
 	// How groups ended, by kind of error.
 	lost, timeouts, mismatches, aborts atomic.Uint64
 }
@@ -30,15 +37,47 @@ type kindMeter struct {
 func (m *meter) note(a *call, took time.Duration, err error) {
 	k := &m.kinds[a.kind]
 	if err != nil {
-		k.failed.Add(1)
+		publish.Add(&k.failed, 1)
 		return
 	}
-	k.bytes.Add(a.bytes())
+	publish.Add(&k.bytes, a.bytes())
 	k.times.Observe(took)
 }
 
+// merge counts what another one has.
+func (m *meter) merge(other *meter) {
+	for i := range m.kinds {
+		k, o := &m.kinds[i], &other.kinds[i]
+		publish.Add(&k.bytes, o.bytes.Load())
+		publish.Add(&k.failed, o.failed.Load())
+		k.times.Merge(&o.times)
+	}
+}
+
+// notePair counts a message between two ranks.
+func (m *meters) notePair(a *call, took time.Duration, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pairs.note(a, took, err)
+}
+
+// operations adds up what all groups have done, also those that are closed.
+func (j *job) operations() *meter {
+	sum := &meter{}
+	j.mu.Lock() // a group counts here until it counts as past
+	defer j.mu.Unlock()
+	for _, c := range j.groups {
+		sum.merge(&c.meter)
+	}
+	sum.merge(&j.meters.past)
+	j.meters.mu.Lock()
+	defer j.meters.mu.Unlock()
+	sum.merge(&j.meters.pairs)
+	return sum
+}
+
 // noteFailure counts the end of a group.
-func (m *meter) noteFailure(err error) {
+func (m *meters) noteFailure(err error) {
 	switch err.(type) {
 	case *PeerLostError:
 		m.lost.Add(1)
@@ -86,7 +125,7 @@ func (j *job) scrape() []byte {
 	e.Gauge("thunder_info", "What this rank is.", 1, metrics.Label{Name: "host", Value: j.host(j.rank)},
 		metrics.Label{Name: "fabric", Value: j.fabricName()}, metrics.Label{Name: "size", Value: strconv.Itoa(len(j.hosts))})
 	j.scrapeOperations(e)
-	for kind, n := range map[string]*atomic.Uint64{"lost": &j.meter.lost, "timeout": &j.meter.timeouts, "mismatch": &j.meter.mismatches, "abort": &j.meter.aborts} {
+	for kind, n := range map[string]*atomic.Uint64{"lost": &j.meters.lost, "timeout": &j.meters.timeouts, "mismatch": &j.meters.mismatches, "abort": &j.meters.aborts} {
 		e.Counter("thunder_group_failures_total", "Groups that ended, by kind of error.", n.Load(), metrics.Label{Name: "kind", Value: kind})
 	}
 	if j.alive != nil {
@@ -99,9 +138,10 @@ func (j *job) scrape() []byte {
 }
 
 func (j *job) scrapeOperations(e *metrics.Encoder) {
+	sum := j.operations()
 	each := func(f func(label metrics.Label, k *kindMeter)) {
-		for kind := range j.meter.kinds {
-			if k := &j.meter.kinds[kind]; k.times.Count()+k.failed.Load() > 0 {
+		for kind := range sum.kinds {
+			if k := &sum.kinds[kind]; k.times.Count()+k.failed.Load() > 0 {
 				f(metrics.Label{Name: "kind", Value: Kind(kind).String()}, k)
 			}
 		}

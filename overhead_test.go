@@ -62,7 +62,7 @@ func BenchmarkOverhead(b *testing.B) {
 				// The same without the noise of other programs: the work that was
 				// added, by itself.
 				const times = 100_000
-				begun, now := time.Now(), time.Duration(0)
+				begun, now := time.Now(), int64(0)
 				for i := range uint64(times) {
 					now = full[0].Recording(i+1, now)
 				}

@@ -87,13 +87,13 @@ func (t *transfer) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return c.giveUp(ctx, t.call)
 	}
-	now := time.Since(clockStart)
+	now := c.job.clock.Now()
 	t.call.encode(&t.half.tag)
-	t.half.now.begin(c, ctx, t.call, &t.half.tag, now)
+	t.half.now.begin(c, ctx, t.call.seq, &t.half.tag, now)
 	err := t.move()
-	after := time.Since(clockStart)
-	t.half.now.end(after, err)
-	t.note(after-now, err)
+	took := c.job.clock.Now() - now
+	t.half.now.end(t.call.seq, took, err)
+	t.note(c.job.clock.Span(took), err)
 	if err != nil {
 		return c.explain(err, t.call)
 	}
@@ -106,7 +106,7 @@ func (t *transfer) note(took time.Duration, err error) {
 	if !t.send {
 		a.kind = KindRecv
 	}
-	t.comm.job.meter.note(&a, took, err)
+	t.comm.job.meters.notePair(&a, took, err)
 }
 
 func (t *transfer) move() error {

@@ -28,7 +28,7 @@ func (j *job) watch() {
 		if now := time.Now(); now.Sub(looked) >= watchEvery {
 			looked = now
 			for _, c := range j.all() {
-				c.look(now)
+				c.look()
 			}
 		}
 		timer.Reset(min(j.alive.next(), watchEvery))
@@ -36,23 +36,26 @@ func (j *job) watch() {
 }
 
 // look checks one group's deadlines and asks about what takes long.
-func (c *Comm) look(now time.Time) {
+func (c *Comm) look() {
 	if c.Err() != nil {
 		return
 	}
-	if a, since, ok := c.current.overdue(now); ok {
+	clock, limit := c.job.clock.Read(), c.job.timeout
+	c.current.abandoned(c)
+	if a, since, ok := c.current.overdue(clock, limit); ok {
 		c.failAll(c.timeout(a, since))
 		return
 	}
 	for i := range c.pairs {
 		for _, t := range c.pairs[i].activities() {
-			if a, since, ok := t.overdue(now); ok {
+			t.abandoned(c)
+			if a, since, ok := t.overdue(clock, limit); ok {
 				c.failAll(c.timeout(a, since))
 				return
 			}
 		}
 	}
-	if a, ok := c.current.stalled(now, askEvery); ok {
+	if a, ok := c.current.stalled(clock, askEvery); ok {
 		n := &notice{kind: noticeWhere, group: c.id, seq: a.seq, tagA: a.tag()}
 		for _, r := range c.ranks {
 			if p := c.job.peers[r]; p != nil {

@@ -4,14 +4,16 @@ import (
 	"math/bits"
 	"sync/atomic"
 	"time"
+
+	"thundercollective/internal/publish"
 )
 
 // buckets is the number of a Histogram's finite buckets: up to 1 µs, 4 µs, 16 µs and
 // so on, to 67 s.
 const buckets = 14
 
-// A Histogram counts durations. The zero value is ready, and safe for concurrent
-// use.
+// A Histogram counts durations. The zero value is ready. One goroutine at a time may
+// change it; any may read it.
 type Histogram struct {
 	counts [buckets + 1]atomic.Uint64 // the last is for what is longer
 	nanos  atomic.Uint64
@@ -19,8 +21,16 @@ type Histogram struct {
 
 // Observe counts a duration.
 func (h *Histogram) Observe(d time.Duration) {
-	h.counts[bucket(d)].Add(1)
-	h.nanos.Add(uint64(max(d, 0)))
+	publish.Add(&h.counts[bucket(d)], 1)
+	publish.Add(&h.nanos, uint64(max(d, 0)))
+}
+
+// Merge counts what another one has.
+func (h *Histogram) Merge(other *Histogram) {
+	for i := range h.counts {
+		publish.Add(&h.counts[i], other.counts[i].Load())
+	}
+	publish.Add(&h.nanos, other.nanos.Load())
 }
 
 // bucket is the first whose bound is not below d.

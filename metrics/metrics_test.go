@@ -29,7 +29,9 @@ func TestBuckets(t *testing.T) {
 func TestEncoder(t *testing.T) {
 	var h Histogram
 	h.Observe(3 * time.Microsecond)
-	h.Observe(time.Hour)
+	var more Histogram
+	more.Observe(time.Hour)
+	h.Merge(&more)
 	e := NewEncoder(Label{"rank", "3"})
 	e.Counter("a_total", "what it is", 7, Label{"host", "a\"b\\c\nd"})
 	e.Counter("a_total", "what it is", 8, Label{"host", "x"})

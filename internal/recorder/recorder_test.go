@@ -9,38 +9,77 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"thundercollective/fabric"
 )
 
 func TestRing(t *testing.T) {
-	r := NewRing(4)
-	if seq, _ := r.Latest(); seq != 0 || r.Entries() != nil {
+	r := NewRing(3) // rounded up
+	if e := r.Latest(); e.Seq != 0 || r.Entries() != nil {
 		t.Error("a new ring is not empty")
 	}
 	for seq := uint64(1); seq <= 6; seq++ {
-		r.Begin(seq, &fabric.Tag{byte(seq)}, time.Duration(seq))
+		r.Begin(seq, &fabric.Tag{byte(seq), 31: 9}, int64(seq), 7)
 		if seq != 6 {
-			r.End(seq, time.Duration(seq)+10, Done)
+			r.End(seq, 10, Done)
 		}
 	}
 	r.End(1, 0, Failed) // long past
 	list := r.Entries()
-	if len(list) != 4 || list[0].Seq != 3 || list[0].Took != 10 || list[0].State != Done || list[3].State != Running {
+	if len(list) != 4 || list[0] != (Entry{Seq: 3, Tag: fabric.Tag{3, 31: 9}, Begin: 3, Took: 10, For: 7, State: Done}) || list[3].State != Running {
 		t.Errorf("got %+v", list)
 	}
-	if tag, ok := r.Get(5); !ok || tag != (fabric.Tag{5}) {
-		t.Errorf("operation 5: %v %v", tag, ok)
+	if e, ok := r.Get(5); !ok || e.Tag != (fabric.Tag{5, 31: 9}) {
+		t.Errorf("operation 5: %v %v", e, ok)
 	}
 	for _, seq := range []uint64{0, 2, 7} {
 		if _, ok := r.Get(seq); ok {
 			t.Errorf("operation %d is there", seq)
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { r.Begin(7, &fabric.Tag{}, 0); r.End(7, 1, Done) }); n != 0 {
+	if e := r.Latest(); e.Seq != 6 || e.State != Running || e.Took != 0 {
+		t.Errorf("the last is %+v", e)
+	}
+	r.End(6, 3, Failed)
+	if e := r.Latest(); e.Seq != 6 || e.State != Failed || e.Took != 3 {
+		t.Errorf("the last has become %+v", e)
+	}
+	if n := testing.AllocsPerRun(100, func() { r.Begin(7, &fabric.Tag{}, 0, 0); r.End(7, 1, Done) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
+}
+
+// TestRingWhileWritten reads a ring that goes round and round: every entry is one that
+// was noted as a whole.
+func TestRingWhileWritten(t *testing.T) {
+	const rounds = 20_000
+	r := NewRing(4)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for seq := uint64(1); seq <= rounds; seq++ {
+			r.Begin(seq, &fabric.Tag{8: byte(seq)}, int64(seq), seq)
+			r.End(seq, int64(seq), Done)
+		}
+	}()
+	check := func(e Entry) {
+		if e.Tag != (fabric.Tag{8: byte(e.Seq)}) || e.Begin != int64(e.Seq) || e.For != e.Seq || e.State == Done && e.Took != int64(e.Seq) {
+			t.Errorf("entry %+v", e)
+		}
+	}
+	for last := uint64(0); last < rounds; {
+		for _, e := range r.Entries() {
+			check(e)
+		}
+		e := r.Latest()
+		if e.Seq < last {
+			t.Errorf("operation %d after %d", e.Seq, last)
+		}
+		if last = e.Seq; last > 0 {
+			check(e)
+		}
+	}
+	<-done
 }
 
 func TestSave(t *testing.T) {
@@ -96,7 +135,7 @@ func BenchmarkRecord(b *testing.B) {
 			r := NewRing(size)
 			tag := &fabric.Tag{}
 			for i := range b.N {
-				r.Begin(uint64(i+1), tag, 0)
+				r.Begin(uint64(i+1), tag, 0, 0)
 				r.End(uint64(i+1), 1, Done)
 			}
 		})

@@ -1,9 +1,12 @@
 package recorder
 
 import (
-	"time"
+	"encoding/binary"
+	"math/bits"
+	"sync/atomic"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/publish"
 )
 
 // State says how far an operation got.
@@ -20,63 +23,100 @@ var stateNames = [...]string{"running", "done", "failed"}
 
 func (s State) String() string { return stateNames[s] }
 
-// An Entry is one operation: the tag of its messages, and when it ran.
+// An Entry is one operation: the tag of its messages, and when it ran, in ticks of the
+// caller's clock.
 type Entry struct {
 	Seq   uint64
 	Tag   fabric.Tag
-	Begin time.Duration
-	Took  time.Duration
+	Begin int64
+	Took  int64 // 0 while it runs
+	For   uint64
 	State State
 }
 
-// A Ring holds the last operations of a group, by their number in it. Its user has a
-// lock around it anyway, so it has none.
+// A Ring holds the last operations of a group, by their number in it. One goroutine at a
+// time notes them; any may read what is noted.
 type Ring struct {
-	last    uint64
-	entries []Entry
+	last  atomic.Uint64
+	mask  uint64
+	lines []publish.Line
 }
 
-// NewRing returns a Ring of the last n operations.
-func NewRing(n int) *Ring { return &Ring{entries: make([]Entry, n)} }
+// The words of a line: the number of the operation, its tag, when it began, how long it
+// took above how it ended, and for whom it ran.
+const (
+	wordSeq   = 0
+	wordTag   = 1
+	wordBegin = 5
+	wordEnd   = 6
+	wordFor   = 7
 
-func (r *Ring) at(seq uint64) *Entry { return &r.entries[seq%uint64(len(r.entries))] }
+	stateBits = 2
+)
 
-// Begin notes that operation seq, counted from 1, begins.
-func (r *Ring) Begin(seq uint64, t *fabric.Tag, now time.Duration) {
-	r.last = seq
-	*r.at(seq) = Entry{Seq: seq, Tag: *t, Begin: now}
+// NewRing returns a Ring of the last n operations, or some more.
+func NewRing(n int) *Ring {
+	size := uint64(1) << bits.Len(uint(n-1))
+	return &Ring{mask: size - 1, lines: make([]publish.Line, size)}
+}
+
+func (r *Ring) at(seq uint64) *publish.Line { return &r.lines[seq&r.mask] }
+
+// Begin notes that operation seq, counted from 1, begins. For whom is the caller's to say.
+func (r *Ring) Begin(seq uint64, t *fabric.Tag, now int64, whom uint64) {
+	le := binary.LittleEndian
+	r.at(seq).Write(&[8]uint64{
+		wordSeq: seq,
+		wordTag: le.Uint64(t[0:]), wordTag + 1: le.Uint64(t[8:]), wordTag + 2: le.Uint64(t[16:]), wordTag + 3: le.Uint64(t[24:]),
+		wordBegin: uint64(now), wordFor: whom,
+	})
+	publish.Word(&r.last, seq)
 }
 
 // End notes that it is over.
-func (r *Ring) End(seq uint64, now time.Duration, how State) {
-	if e := r.at(seq); e.Seq == seq {
-		e.Took, e.State = now-e.Begin, how
+func (r *Ring) End(seq uint64, took int64, how State) {
+	if l := r.at(seq); l[wordSeq].Load() == seq {
+		publish.Word(&l[wordEnd], uint64(took)<<stateBits|uint64(how))
 	}
 }
 
-// Get returns the tag of operation seq, if it was begun and is not long past.
-func (r *Ring) Get(seq uint64) (fabric.Tag, bool) {
-	if e := r.at(seq); seq != 0 && e.Seq == seq {
-		return e.Tag, true
+// Get returns operation seq, if it was begun and is not long past.
+func (r *Ring) Get(seq uint64) (e Entry, ok bool) {
+	words, ok := r.at(seq).Read()
+	if !ok || words[wordSeq] != seq {
+		return e, false
 	}
-	return fabric.Tag{}, false
+	end := words[wordEnd]
+	e = Entry{
+		Seq: seq, Begin: int64(words[wordBegin]), For: words[wordFor],
+		Took: int64(end) >> stateBits, State: State(end & (1<<stateBits - 1)),
+	}
+	for i := range 4 {
+		binary.LittleEndian.PutUint64(e.Tag[8*i:], words[wordTag+i])
+	}
+	return e, true
 }
 
-// Latest returns the number and tag of the last operation begun.
-func (r *Ring) Latest() (uint64, fabric.Tag) {
-	return r.last, r.at(r.last).Tag
+// Latest returns the last operation begun; the zero Entry if there is none.
+func (r *Ring) Latest() Entry {
+	for {
+		seq := r.last.Load()
+		if e, ok := r.Get(seq); ok || seq == 0 {
+			return e
+		}
+	}
 }
 
 // Entries returns what the ring holds, oldest first.
 func (r *Ring) Entries() []Entry {
 	var list []Entry
-	first := uint64(1)
-	if n := uint64(len(r.entries)); r.last > n {
-		first = r.last - n + 1
+	first, last := uint64(1), r.last.Load()
+	if n := uint64(len(r.lines)); last > n {
+		first = last - n + 1
 	}
-	for seq := first; seq <= r.last; seq++ {
-		if e := r.at(seq); e.Seq == seq {
-			list = append(list, *e)
+	for seq := first; seq <= last; seq++ {
+		if e, ok := r.Get(seq); ok {
+			list = append(list, e)
 		}
 	}
 	return list
