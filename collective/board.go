@@ -10,26 +10,24 @@ import (
 
 // Shown is how many bytes a rank shows, at most, when the plan is run on a board; -1
 // if it cannot be. Ranks that agree on the operation agree on it.
-func (p *Plan) Shown() int {
+func (p *Plan) Shown() int { return p.shown }
+
+// onBoard returns the length in bytes of what Spec.Count counts, and what is Shown.
+func (p *Plan) onBoard() (block, shown int) {
 	s := &p.spec
+	if s.Kind != Barrier {
+		block = s.Count * p.elem
+	}
 	if s.Counts != nil || s.RecvCounts != nil {
-		return -1
+		return block, -1
 	}
 	switch s.Kind {
 	case AllReduce, Reduce, Broadcast, AllGather, Gather, Barrier:
-		return p.block()
+		return block, block
 	case ReduceScatter, Scatter, AllToAll:
-		return p.block() * s.Size
+		return block, block * s.Size
 	}
-	return -1
-}
-
-// block is the length in bytes of what Spec.Count counts.
-func (p *Plan) block() int {
-	if p.spec.Kind == Barrier {
-		return 0
-	}
-	return p.spec.Count * p.elem
+	return block, -1
 }
 
 // Show does the first half of the plan's operation for this rank on a board of the
@@ -51,9 +49,9 @@ func (p *Plan) Show(ctx context.Context, b fabric.Board, tag *fabric.Tag, main, 
 	if s.Separate {
 		source = input
 	} else if s.Kind == AllGather {
-		from = s.Rank * p.block()
+		from = s.Rank * p.block
 	}
-	if err := b.Show(ctx, tag, source[from:][:p.Shown()]); err != nil {
+	if err := b.Show(ctx, tag, source[from:][:p.shown]); err != nil {
 		return p.boardError(SendStep, s.Rank, err)
 	}
 	return nil
@@ -62,7 +60,9 @@ func (p *Plan) Show(ctx context.Context, b fabric.Board, tag *fabric.Tag, main, 
 // Take does the second half: it waits for what the other ranks show, and takes what
 // this one needs.
 func (p *Plan) Take(ctx context.Context, b fabric.Board, tag *fabric.Tag, main, input []byte) error {
-	r := reader{plan: p, ctx: ctx, board: b, tag: tag, shown: p.Shown(), block: p.block(), main: main, source: main}
+	var r reader // field by field: a copy of what was just written would have to wait
+	r.plan, r.ctx, r.board, r.tag = p, ctx, b, tag
+	r.main, r.source = main, main
 	if p.spec.Separate {
 		r.source = input
 	}
@@ -86,46 +86,45 @@ func (p *Plan) shows() bool {
 
 // A reader takes from a board what one rank needs.
 type reader struct {
-	plan         *Plan
-	ctx          context.Context
-	board        fabric.Board
-	tag          *fabric.Tag
-	shown, block int
-	main         []byte
-	source       []byte // what the rank itself contributes lies here
+	plan   *Plan
+	ctx    context.Context
+	board  fabric.Board
+	tag    *fabric.Tag
+	main   []byte
+	source []byte // what the rank itself contributes lies here
 }
 
 // take takes it.
 func (r *reader) take() error {
-	s := &r.plan.spec
-	mine := s.Rank * r.block
+	s, block := &r.plan.spec, r.plan.block
+	mine := s.Rank * block
 	root := s.Rank == s.Root
 	switch s.Kind {
 	case AllReduce:
-		return r.reduce(r.main[:r.block], 0)
+		return r.reduce(r.main[:block], 0)
 	case Reduce:
 		if root {
-			return r.reduce(r.main[:r.block], 0)
+			return r.reduce(r.main[:block], 0)
 		}
 	case ReduceScatter:
 		dst := r.main
 		if !s.Separate {
 			dst = dst[mine:]
 		}
-		return r.reduce(dst[:r.block], mine)
+		return r.reduce(dst[:block], mine)
 	case Broadcast:
 		if !root {
-			return r.copy(r.main[:r.block], s.Root, 0)
+			return r.copy(r.main[:block], s.Root, 0)
 		}
 		if s.Separate {
-			copy(r.main, r.source[:r.block])
+			copy(r.main, r.source[:block])
 		}
 	case Scatter:
 		if !root {
-			return r.copy(r.main[:r.block], s.Root, mine)
+			return r.copy(r.main[:block], s.Root, mine)
 		}
 		if s.Separate {
-			copy(r.main, r.source[mine:][:r.block])
+			copy(r.main, r.source[mine:][:block])
 		}
 	case Gather:
 		if root {
@@ -169,9 +168,9 @@ func (r *reader) reduce(dst []byte, off int) error {
 
 // gather puts a block of what each rank shows, from off on, in its place.
 func (r *reader) gather(off int) error {
-	s := &r.plan.spec
+	s, block := &r.plan.spec, r.plan.block
 	for rank := range s.Size {
-		dst := r.main[rank*r.block:][:r.block]
+		dst := r.main[rank*block:][:block]
 		if rank != s.Rank {
 			if err := r.copy(dst, rank, off); err != nil {
 				return err
@@ -194,7 +193,7 @@ func (r *reader) copy(dst []byte, rank, off int) error {
 }
 
 func (r *reader) look(rank int) ([]byte, error) {
-	shown, err := r.board.Look(r.ctx, rank, r.tag, r.shown)
+	shown, err := r.board.Look(r.ctx, rank, r.tag, r.plan.shown)
 	if err != nil {
 		return nil, r.plan.boardError(RecvStep, rank, err)
 	}

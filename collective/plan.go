@@ -43,6 +43,8 @@ type Plan struct {
 	divide  bool // Final actions divide by the number of ranks
 
 	main, input, scratch int // bytes
+	block                int // bytes of what Spec.Count counts
+	shown                int // see Shown
 
 	lanes []planLane
 	sends [][]Slice // by peer: what it is sent, in order
@@ -111,6 +113,7 @@ func newPlan(s Spec, dt reduce.DType, op reduce.Op, segment int) (*Plan, error) 
 	}
 	schedule = Split(schedule, max(1, segment/p.elem))
 	p.main, p.input, p.scratch = schedule.Main*p.elem, schedule.Input*p.elem, schedule.Scratch*p.elem
+	p.block, p.shown = p.onBoard()
 	p.sends = make([][]Slice, s.Size)
 	for _, lane := range schedule.Lanes {
 		p.lanes = append(p.lanes, p.planLane(lane))

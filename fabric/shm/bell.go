@@ -24,7 +24,8 @@ const homeSize = bells * int(unsafe.Sizeof(bell{}))
 
 // wake wakes the rank if it sleeps. Whatever it may be waiting for has been
 // written before, with an atomic store: either we see the sleeper here, or it sees
-// what was written before it sleeps.
+// what was written before it sleeps. What was only published may still be on its way
+// when we look: then it sees it when it looks up again, which it does soon.
 func (b *bell) wake() {
 	if b.sleepers.Load() != 0 {
 		b.ring()

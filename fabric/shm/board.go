@@ -8,6 +8,7 @@ import (
 
 	"thundercollective/fabric"
 	"thundercollective/fabric/internal/spin"
+	"thundercollective/internal/publish"
 )
 
 const (
@@ -22,6 +23,12 @@ const (
 	// boardReports is how often, in rounds, a rank says how far it is. It has to be
 	// well below boardDepth, or ranks could wait for each other.
 	boardReports = 4
+	// boardPolls is how often an entry is looked for before anything else is.
+	boardPolls = 16
+	// boardHeader is what comes before a message that is shown with its tag.
+	boardHeader = int(unsafe.Offsetof(entry{}.small))
+	// boardPrepared is how much of a longer message's place is fetched ahead.
+	boardPrepared = 1 << 10
 )
 
 // An entry is what a rank shows in one round.
@@ -42,18 +49,44 @@ type page struct {
 
 const pageSize = int(unsafe.Sizeof(page{}))
 
+// A place is what a board knows of a rank. Entries are reached by pointers of their own:
+// on the way through the page, Go would check that it is there, and so touch its first
+// line, which its owner writes to.
+type place struct {
+	link     *link // nil for this rank
+	finished *atomic.Uint64
+	entries  [boardDepth]*entry
+	done     uint64 // rounds that the rank is known to be done with
+}
+
+func newPlace(l *link, p *page) place {
+	s := place{link: l, finished: &p.finished}
+	for i := range s.entries {
+		s.entries[i] = &p.entries[i]
+	}
+	return s
+}
+
 // board implements fabric.Board.
 type board struct {
 	rank     int // this one's place in the list
 	hub      *hub
 	links    []*link // by rank; nil for this one
-	pages    []*page
+	places   []place // by rank; nil until all are known
 	segments []*segment
-	finished []uint64 // by rank: rounds that it is known to be done with
 
-	round uint64
-	cond  boardCondition
+	round  uint64
+	showed int // bytes in this round; -1 for nothing
+	cond   boardCondition
 	side
+}
+
+// tally counts messages; one goroutine at a time does.
+type tally struct{ messages, bytes atomic.Uint64 }
+
+func (t *tally) count(n int) {
+	publish.Add(&t.messages, 1)
+	publish.Add(&t.bytes, uint64(n))
 }
 
 // boardCondition is met when a counter has come far enough.
@@ -72,28 +105,29 @@ func (b *board) Show(ctx context.Context, tag *fabric.Tag, p []byte) error {
 	if len(p) > boardRoom {
 		return fmt.Errorf("shm: message of %d bytes on a board with room for %d", len(p), boardRoom)
 	}
-	if err := b.begin(ctx, b.hub, false); err != nil {
-		return err
+	if b.broken != nil {
+		return b.broken
 	}
-	for i := range b.links {
-		if !b.caughtUp(i) {
-			if err := b.await(ctx, i, &b.pages[i].finished, b.round-boardDepth); err != nil {
+	for i := range b.places {
+		if p := &b.places[i]; !b.caughtUp(p) {
+			if err := b.await(ctx, p.link, p.finished, b.round-boardDepth); err != nil {
 				return err
 			}
 		}
 	}
-	e := &b.pages[b.rank].entries[b.round%boardDepth]
+	e := b.places[b.rank].entries[b.round%boardDepth]
 	e.length, e.tag = uint64(len(p)), *tag
 	if len(p) <= boardInline {
 		copy(e.small[:], p)
 	} else {
 		copy(e.data[:], p)
 	}
-	e.round.Store(b.round)
+	publish.Word(&e.round, b.round)
+	b.showed = len(p)
 	for _, l := range b.links {
 		if l != nil {
 			l.bell.wake()
-			l.out.count(len(p))
+			l.shown.count(len(p))
 		}
 	}
 	return nil
@@ -101,8 +135,8 @@ func (b *board) Show(ctx context.Context, tag *fabric.Tag, p []byte) error {
 
 // Free implements fabric.Board.
 func (b *board) Free() bool {
-	for i := range b.links {
-		if !b.caughtUp(i) {
+	for i := range b.places {
+		if !b.caughtUp(&b.places[i]) {
 			return false
 		}
 	}
@@ -110,18 +144,21 @@ func (b *board) Free() bool {
 }
 
 // caughtUp says whether a rank no longer reads the entry that is to be written.
-func (b *board) caughtUp(rank int) bool {
-	if b.links[rank] == nil || b.finished[rank]+boardDepth >= b.round {
+func (b *board) caughtUp(p *place) bool {
+	if p.link == nil || p.done+boardDepth >= b.round {
 		return true
 	}
-	b.finished[rank] = max(b.finished[rank], b.pages[rank].finished.Load())
-	return b.finished[rank]+boardDepth >= b.round
+	p.done = max(p.done, p.finished.Load())
+	return p.done+boardDepth >= b.round
 }
 
-// await waits until a counter of a rank has come to least.
-func (b *board) await(ctx context.Context, rank int, counter *atomic.Uint64, least uint64) error {
+// await waits until a counter of a peer has come to least.
+func (b *board) await(ctx context.Context, l *link, counter *atomic.Uint64, least uint64) error {
+	if err := b.begin(ctx, b.hub, false); err != nil {
+		return err
+	}
 	b.cond = boardCondition{counter, least}
-	err := b.hub.wait(ctx, b.links[rank], &b.cond, &b.spin)
+	err := b.hub.wait(ctx, l, &b.cond, &b.spin)
 	if err != nil {
 		b.broken = err
 	}
@@ -130,13 +167,14 @@ func (b *board) await(ctx context.Context, rank int, counter *atomic.Uint64, lea
 
 // Look implements fabric.Board.
 func (b *board) Look(ctx context.Context, rank int, tag *fabric.Tag, n int) ([]byte, error) {
-	e := &b.pages[rank].entries[b.round%boardDepth]
-	if l := b.links[rank]; l != nil {
-		if err := b.begin(ctx, b.hub, false); err != nil {
-			return nil, err
+	p := &b.places[rank]
+	e := p.entries[b.round%boardDepth]
+	if l := p.link; l != nil {
+		if b.broken != nil {
+			return nil, b.broken
 		}
-		if e.round.Load() < b.round {
-			if err := b.await(ctx, rank, &e.round, b.round); err != nil {
+		if !b.appears(e) {
+			if err := b.await(ctx, l, &e.round, b.round); err != nil {
 				return nil, err
 			}
 		}
@@ -144,8 +182,8 @@ func (b *board) Look(ctx context.Context, rank int, tag *fabric.Tag, n int) ([]b
 			b.broken = &fabric.TagError{Peer: l.peer, Want: *tag, Got: e.tag, WantLen: uint64(n), GotLen: e.length}
 			return nil, b.broken
 		}
-		b.finished[rank] = b.round - 1 // or it would not be here
-		l.in.count(n)
+		p.done = b.round - 1 // or it would not be here
+		l.seen.count(n)
 	}
 	if n <= boardInline {
 		return e.small[:n:n], nil
@@ -153,18 +191,50 @@ func (b *board) Look(ctx context.Context, rank int, tag *fabric.Tag, n int) ([]b
 	return e.data[:n:n], nil
 }
 
+// appears polls for an entry of this round as long as it takes to cross over from
+// another core.
+func (b *board) appears(e *entry) bool {
+	for range boardPolls {
+		if e.round.Load() >= b.round {
+			return true
+		}
+	}
+	return false
+}
+
 // Next implements fabric.Board.
 func (b *board) Next() {
 	b.round++
+	if b.showed >= 0 {
+		b.prepare()
+		b.showed = -1
+	}
 	if b.round%boardReports != 0 {
 		return
 	}
-	b.pages[b.rank].finished.Store(b.round - 1)
+	publish.Word(b.places[b.rank].finished, b.round-1)
 	for _, l := range b.links {
 		if l != nil {
 			l.bell.wake()
 		}
 	}
+}
+
+// prepare fetches the lines of this rank's next entry, which its readers have had, for
+// as much as it showed in the last round.
+func (b *board) prepare() {
+	for i := range b.places {
+		if p := &b.places[i]; p.link != nil && p.done+boardDepth < b.round {
+			return // one may still be reading
+		}
+	}
+	e := b.places[b.rank].entries[b.round%boardDepth]
+	if b.showed <= boardInline {
+		publish.Prepare(unsafe.Pointer(e), boardHeader+b.showed)
+		return
+	}
+	publish.Prepare(unsafe.Pointer(e), boardHeader)
+	publish.Prepare(unsafe.Pointer(&e.data), min(b.showed, boardPrepared))
 }
 
 // Close implements fabric.Board.
@@ -174,16 +244,15 @@ func (b *board) Close() error {
 	for _, s := range b.segments {
 		s.closeIfAny()
 	}
-	b.pages, b.segments = nil, nil
+	b.places, b.segments = nil, nil
 	return nil
 }
 
 // Board implements fabric.Boarder.
 func (f *Fabric) Board(ctx context.Context, ch fabric.Channel, ranks []int) (fabric.Board, error) {
 	b := &board{
-		hub: f.hub(ch), round: 1,
-		links: make([]*link, len(ranks)), pages: make([]*page, len(ranks)),
-		segments: make([]*segment, len(ranks)), finished: make([]uint64, len(ranks)),
+		hub: f.hub(ch), round: 1, showed: -1,
+		links: make([]*link, len(ranks)), segments: make([]*segment, len(ranks)),
 	}
 	b.spin = spin.Spinner{Budget: f.cfg.Spin, Shared: f.cfg.Crowded}
 	trouble, err := f.hang(ctx, b, ch, ranks)
@@ -195,7 +264,7 @@ func (f *Fabric) Board(ctx context.Context, ch fabric.Channel, ranks []int) (fab
 		return nil, err
 	}
 	for i, s := range b.segments {
-		b.pages[i] = (*page)(unsafe.Pointer(unsafe.SliceData(s.body())))
+		b.places = append(b.places, newPlace(b.links[i], (*page)(unsafe.Pointer(unsafe.SliceData(s.body())))))
 	}
 	return b, nil
 }

@@ -37,12 +37,18 @@
 // the rounds before; for ranks that only look, each page says now and then how far its
 // owner is.
 //
+// What costs time is cache lines that change cores. A round takes one such change: entries
+// are published without a fence (package publish), so that their writer goes on; the lines
+// of its next entry, which its readers have fetched into their own caches, a rank fetches
+// back between operations; and nothing else on a page is touched on the way.
+//
 // # Waiting
 //
 // A rank that waits polls for Config.Spin, between polls offering its core to others if
 // that is crowded (Config.Crowded), then sleeps on its bell, a futex that its
 // peers ring when they have written or freed something and somebody sleeps. So an
-// idle rank costs nothing. While it waits, for whatever it may be, it moves on the
+// idle rank costs nothing. Who publishes without a fence may miss one that lies down in
+// that moment; a sleeper therefore looks up again, soon at first and then rarely. While it waits, for whatever it may be, it moves on the
 // messages that are posted on links of the same channel: posting and then receiving
 // needs no goroutine to send (fabric.Backlog).
 //

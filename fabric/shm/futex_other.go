@@ -5,6 +5,6 @@ package shm
 import "sync/atomic"
 
 // There are no segments on this system, hence nothing to wait for.
-func futexWait(*atomic.Uint32, uint32) {}
-func futexWake(*atomic.Uint32)         {}
-func yield()                           {}
+func futexWait(*atomic.Uint32, uint32, int) {}
+func futexWake(*atomic.Uint32)              {}
+func yield()                                {}

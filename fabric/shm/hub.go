@@ -133,7 +133,7 @@ func (h *hub) wait(ctx context.Context, l *link, c condition, s *spin.Spinner) e
 func (h *hub) sleep(ctx context.Context, l *link, c condition) error {
 	h.bell.sleepers.Add(1)
 	defer h.bell.sleepers.Add(^uint32(0))
-	for {
+	for naps := 0; ; naps++ {
 		// Read before looking: whoever changes something afterwards changes this.
 		rings := h.bell.rings.Load()
 		if c.met() {
@@ -145,6 +145,6 @@ func (h *hub) sleep(ctx context.Context, l *link, c condition) error {
 		if err := l.hopeless(ctx, c); err != nil {
 			return err
 		}
-		futexWait(&h.bell.rings, rings)
+		futexWait(&h.bell.rings, rings, naps)
 	}
 }

@@ -23,6 +23,8 @@ type link struct {
 
 	out outbound
 	in  inbound
+	// What crossed in rounds of a board, whose user alone counts it.
+	shown, seen tally
 
 	// Of a round trip, whose call holds both sides.
 	trip trip
@@ -233,7 +235,7 @@ func (l *link) Close() error {
 // Traffic implements fabric.Counter.
 func (l *link) Traffic() fabric.Traffic {
 	return fabric.Traffic{
-		SentMessages: l.out.messages.Load(), SentBytes: l.out.bytes.Load(),
-		RecvMessages: l.in.messages.Load(), RecvBytes: l.in.bytes.Load(),
+		SentMessages: l.out.messages.Load() + l.shown.messages.Load(), SentBytes: l.out.bytes.Load() + l.shown.bytes.Load(),
+		RecvMessages: l.in.messages.Load() + l.seen.messages.Load(), RecvBytes: l.in.bytes.Load() + l.seen.bytes.Load(),
 	}
 }
