@@ -61,8 +61,7 @@ func (s *solo) Post(tag *fabric.Tag, b []byte) (bool, error) {
 		return false, err
 	}
 	if s.remaining() == 0 {
-		s.load(tag, b)
-		if s.write() {
+		if s.writeFirst(tag, b) {
 			return true, nil
 		}
 		if s.send.broken != nil {
@@ -73,6 +72,15 @@ func (s *solo) Post(tag *fabric.Tag, b []byte) (bool, error) {
 	}
 	s.queue = append(s.queue, posting{*tag, b})
 	return false, nil
+}
+
+// writeFirst begins a message that nothing is ahead of, and says whether it is all gone.
+func (s *solo) writeFirst(tag *fabric.Tag, b []byte) bool {
+	if s.short(len(b)) {
+		return s.writeShort(tag, b)
+	}
+	s.load(tag, b)
+	return s.write()
 }
 
 func (s *solo) remaining() int { return len(s.queue) - s.first }
@@ -93,12 +101,17 @@ func (s *solo) write() bool {
 	s.writeOnce()
 	s.sock.leave()
 	out := &s.streams[0].out
-	if out.err != nil {
-		s.broke(&socketError{out.err})
+	return s.wrote(out.n, out.err)
+}
+
+// wrote notes how much of the message under way has gone, and says whether that is all.
+func (s *solo) wrote(n int, err error) bool {
+	if err != nil {
+		s.broke(&socketError{err})
 		return false
 	}
 	side := &s.send
-	side.restHeader, side.restPayload = advance(side.restHeader, side.restPayload, out.n)
+	side.restHeader, side.restPayload = advance(side.restHeader, side.restPayload, n)
 	if len(side.restHeader)+len(side.restPayload) > 0 {
 		return false
 	}

@@ -69,6 +69,12 @@ func (s *stream) read(a, b []byte, poll bool) (int, error) {
 	if n := h.vec.taken(); n > 0 {
 		return n, nil
 	}
+	return s.await(poll)
+}
+
+// await makes the call that has been prepared.
+func (s *stream) await(poll bool) (int, error) {
+	h := &s.in
 	h.poll = (poll || s.push != nil) && s.spin.Try()
 	err := s.sock.read(h.try)
 	if err == nil {

@@ -26,7 +26,7 @@ type vector struct {
 	a, b   []byte
 	iov    [2]unix.Iovec
 	gather []byte // both, where they are copied into one; made on first use
-	ahead  []byte // what was read beyond the call's buffers, in gather
+	ahead  []byte // what was read beyond the call's buffers, in gather, to whose end it can grow
 }
 
 // set describes a then b, either of which may be empty, and returns the total.
@@ -67,20 +67,37 @@ func (v *vector) taken() int {
 	return n
 }
 
-// readv fills the buffers from a non-blocking socket.
+// readv fills the buffers from a non-blocking socket. Where there are none it reads
+// ahead.
 func (v *vector) readv(fd uintptr, total int) (int, error) {
 	switch {
 	case total > gatherLimit && len(v.a) > 0:
 		return v.both(unix.SYS_READV, fd, total)
 	case total > gatherLimit:
 		return receive(fd, v.b)
+	}
+	n, err := v.fill(fd)
+	if n > 0 && total > 0 {
+		n = v.taken()
+	}
+	return n, err
+}
+
+// fill reads ahead, behind what has been.
+func (v *vector) fill(fd uintptr) (int, error) {
+	switch {
 	case v.gather == nil:
 		v.gather = make([]byte, aheadSize)
+		fallthrough
+	case len(v.ahead) == 0:
+		v.ahead = v.gather[:0]
+	case cap(v.ahead) < gatherLimit: // what the message that it begins may take
+		v.ahead = v.gather[:copy(v.gather, v.ahead)]
 	}
-	n, err := receive(fd, v.gather)
-	used := v.spread(v.gather[:n])
-	v.ahead = v.gather[used:n]
-	return used, err
+	have := len(v.ahead)
+	n, err := receive(fd, v.ahead[have:cap(v.ahead)])
+	v.ahead = v.ahead[:have+n]
+	return n, err
 }
 
 // receive is a plain call.
@@ -97,7 +114,12 @@ func (v *vector) writev(fd uintptr, total int) (int, error) {
 	if len(v.a) > 0 && len(v.b) > 0 {
 		copy(p[copy(p, v.a):], v.b)
 	}
-	return call(unix.SYS_SENDTO, total, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), unix.MSG_NOSIGNAL)
+	return transmit(fd, p)
+}
+
+// transmit is a plain call.
+func transmit(fd uintptr, p []byte) (int, error) {
+	return call(unix.SYS_SENDTO, len(p), fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), unix.MSG_NOSIGNAL)
 }
 
 // both makes a vectored call.
@@ -114,7 +136,7 @@ func call(trap uintptr, total int, fd, p, n, flags uintptr) (int, error) {
 		var r uintptr
 		var e syscall.Errno
 		if total <= rawLimit {
-			r, _, e = unix.RawSyscall6(trap, fd, p, n, flags, 0, 0)
+			r, _, e = syscall.RawSyscall6(trap, fd, p, n, flags, 0, 0)
 		} else {
 			r, _, e = unix.Syscall6(trap, fd, p, n, flags, 0, 0)
 		}
