@@ -15,6 +15,8 @@ func (c *Comm) execute(r *Request, plan *collective.Plan, shown bool) error {
 		}
 		return plan.Take(c.ctx, c.board, &c.tag, r.Recv, r.Send)
 	case c.census.commons && r.Algo == Auto && plan.Pools(c.census.reads):
+		c.pages.Used(r.Recv)
+		c.pages.Used(r.Send)
 		return c.exec.RunCommons(c.ctx, plan, &c.tag, r.Recv, r.Send)
 	}
 	return c.exec.Run(c.ctx, plan, &c.tag, r.Recv, r.Send)

@@ -8,6 +8,7 @@ import (
 
 	"thundercollective/collective"
 	"thundercollective/fabric"
+	"thundercollective/internal/hugepages"
 	"thundercollective/internal/recorder"
 )
 
@@ -39,6 +40,7 @@ type Comm struct {
 	tag     fabric.Tag         // of the operation, under turn
 	census  census             // under turn
 	board   fabric.Board       // for what is short, under turn; nil if there is none
+	pages   hugepages.Adviser  // under turn
 	cables  *collective.Cables // nil if all ranks are joined alike
 	hosts   *collective.Hosts
 	model   *Model // what algorithms are chosen by, under turn; nil for rules of thumb
@@ -63,6 +65,7 @@ func newComm(j *job, id uint32, ranks []int, rank int) *Comm {
 		size = remembered
 	}
 	c.current.past.Store(recorder.NewRing(size))
+	c.pages.Off = j.smallPages
 	for r := range c.pairs {
 		p := &c.pairs[r]
 		p.out.now.peer, p.in.now.peer, p.in.now.in = uint32(ranks[r]+1), uint32(ranks[r]+1), true

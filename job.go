@@ -37,6 +37,7 @@ type job struct {
 	profiled   bool                  // there is a profile
 	calibrate  bool                  // without one, the first operation measures
 	segment    int                   // bytes in which messages travel; 0 to choose
+	smallPages bool                  // buffers stay in the pages that they are in
 	log        *slog.Logger
 	silence    time.Duration // after which a rank is taken for dead
 	grace      time.Duration // for a rank to be heard of at all

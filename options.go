@@ -82,6 +82,10 @@ type Options struct {
 	// Private keeps ranks of the same machine from reading this rank's memory, beyond
 	// what it has of Comm.Alloc; long operations take longer then.
 	Private bool
+	// SmallPages leaves long buffers in the pages that they are in. Otherwise, ranks of
+	// one machine ask the kernel for huge pages under those that they use repeatedly,
+	// unless the system has them switched off.
+	SmallPages bool
 	// Algo is the algorithm of all operations that have it; Auto picks by size.
 	Algo Algo
 	// Profile names a file of 'thunder tune' to choose algorithms, segments and
@@ -123,19 +127,21 @@ func (o Options) complete(getenv func(string) string) (Options, error) {
 	if err := o.rdmaOptions(getenv); err != nil {
 		return o, err
 	}
-	if s := getenv("THUNDER_CHECKSUM"); s != "" && !o.Checksum {
-		on, err := strconv.ParseBool(s)
-		if err != nil {
-			return o, fmt.Errorf("thunder: THUNDER_CHECKSUM is %q: give 1 or 0", s)
+	for _, v := range []struct {
+		name string
+		to   *bool
+	}{
+		{"THUNDER_CHECKSUM", &o.Checksum},
+		{"THUNDER_PRIVATE", &o.Private},
+		{"THUNDER_SMALL_PAGES", &o.SmallPages},
+	} {
+		if s := getenv(v.name); s != "" && !*v.to {
+			on, err := strconv.ParseBool(s)
+			if err != nil {
+				return o, fmt.Errorf("thunder: %s is %q: give 1 or 0", v.name, s)
+			}
+			*v.to = on
 		}
-		o.Checksum = on
-	}
-	if s := getenv("THUNDER_PRIVATE"); s != "" && !o.Private {
-		on, err := strconv.ParseBool(s)
-		if err != nil {
-			return o, fmt.Errorf("thunder: THUNDER_PRIVATE is %q: give 1 or 0", s)
-		}
-		o.Private = on
 	}
 	if o.Profile == "" {
 		o.Profile = getenv("THUNDER_PROFILE")

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package hugepages
+
+func within([]byte) (from, to uintptr) { return 0, 0 }
+
+// ask asks for nothing: only Linux moves what is there.
+func (a *Adviser) ask([]byte) { a.Off = true }
