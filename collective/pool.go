@@ -35,7 +35,7 @@ func pays(k Kind, size, bytes int) (mapped, read bool) {
 		case k == ReduceScatter:
 			return bytes >= 1*MiB, false
 		}
-		return bytes >= 128*KiB, bytes >= 128*KiB
+		return bytes >= 64*KiB, bytes >= 64*KiB
 	}
 	return false, false
 }
