@@ -13,7 +13,7 @@ import (
 // short ones come in with what follows them, be it short, long, empty or spread over
 // several streams.
 func TestRunsAhead(t *testing.T) {
-	lengths := []int{0, 1, 8, 8, 1000, 4000, 4048, 5000, 0, 3, 17 << 10, 16, 70 << 10, 5, 600 << 10, 2, 0, 9}
+	lengths := []int{0, 1, 8, 8, 1000, 4000, 8191, 8192, 8193, 0, 3, 33 << 10, 16, 70 << 10, 5, 600 << 10, 2, 0, 9}
 	for _, streams := range []int{1, 3} {
 		for _, sums := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%d streams, checksums %v", streams, sums), func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestRunsAhead(t *testing.T) {
 				go func() {
 					for i := range lengths {
 						tag, buf := message(i)
-						if i == 12 {
+						if i == 13 {
 							close(begun)
 						}
 						if err := a.Send(t.Context(), tag, buf); err != nil {

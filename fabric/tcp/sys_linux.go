@@ -14,12 +14,12 @@ import (
 const rawLimit = callMost + headerSize
 
 // gatherLimit is up to where two buffers are copied into one: vectored calls take
-// longer than that.
-const gatherLimit = 4 << 10
+// longer than that. A header and 8 KiB.
+const gatherLimit = 8<<10 + headerSize
 
 // aheadSize is how much is read for a short message, should more be there: whoever
 // follows a peer that runs ahead finds several of its messages in one call.
-const aheadSize = 16 << 10
+const aheadSize = 32 << 10
 
 // vector is the pair of buffers of one call.
 type vector struct {
