@@ -132,8 +132,11 @@ func measure(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *ta
 	times := make([]float64, iters+1)
 	begin := time.Now() // reading the time since then is quicker than reading the time
 	for i := range iters {
-		if last := i == iters-1; last && !cfg.NoCheck {
+		check := i == iters-1 && !cfg.NoCheck
+		if check {
 			t.prepare()
+		}
+		if check || cfg.Apart {
 			if err := thunder.Barrier(ctx, comm); err != nil {
 				return row, err
 			}

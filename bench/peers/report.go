@@ -19,9 +19,11 @@ func writeTables(path string, s *settings, r *results) error {
 	b.WriteString(`
 Float32, sum, in place where there is a choice, all buffers written to before. Times
 are microseconds: the mean over the ranks of an iteration, of that the median over the
-iterations of a run, which follow each other without a barrier, and of that the median
-over the rounds. All contenders ran in turns. The number behind a time is that time
-divided by ours: above 1 we are ahead, and where we are behind it is marked 🔴.
+iterations of a run, and of that the median over the rounds. Iterations follow each
+other, but for those of broadcasts, before each of which the ranks meet in a barrier that
+is not timed: otherwise the root would run ahead. All contenders ran in turns. The number
+behind a time is that time divided by ours: above 1 we are ahead, and where we are behind
+it is marked 🔴.
 `)
 	for _, c := range r.cases {
 		table(&b, s, c, r)

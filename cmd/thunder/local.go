@@ -220,6 +220,9 @@ func rankArgs(c bench.Config, timeout time.Duration) []string {
 	if c.NoCheck {
 		args = append(args, "--no-check")
 	}
+	if c.Apart {
+		args = append(args, "--apart")
+	}
 	if c.Alloc {
 		args = append(args, "--alloc")
 	}

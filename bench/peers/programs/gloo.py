@@ -2,7 +2,7 @@
 
 Rank 0 prints a line "BYTES MICROS" for each size. As in thunder bench, sizes are of
 the whole buffer, and times are the median over the iterations of the mean over the
-ranks: the root of a broadcast runs ahead, and its own times say little.
+ranks.
 """
 
 import sys
@@ -42,8 +42,11 @@ def main():
         step()
         once = torch.tensor([time.perf_counter() - start])
         dist.broadcast(once, 0)
+        apart = mode == "broadcast"  # or the root would run ahead
         took = []
         for _ in range(max(5, min(1000, int(0.15 / (once.item() + 1e-7))))):
+            if apart:
+                dist.barrier()
             start = time.perf_counter()
             step()
             took.append(time.perf_counter() - start)
