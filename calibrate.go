@@ -35,7 +35,8 @@ func (c *Comm) Calibrate(ctx context.Context) (Model, error) {
 	if len(c.ranks) == 1 {
 		return Model{}, errors.New("thunder: a rank that is alone has no messages to measure")
 	}
-	a, wait, err := c.admit(&Request{Kind: KindBarrier})
+	var a call
+	wait, err := c.admit(&Request{Kind: KindBarrier}, &a)
 	if err != nil {
 		return Model{}, err
 	}

@@ -171,11 +171,12 @@ func (c *Comm) Do(ctx context.Context, r *Request) error {
 	if r.Kind.PointToPoint() {
 		return c.exchange(ctx, r)
 	}
-	a, wait, err := c.admit(r)
+	var a call
+	wait, err := c.admit(r, &a)
 	if err != nil {
 		return err
 	}
-	return c.run(ctx, r, a, wait)
+	return c.run(ctx, r, &a, wait)
 }
 
 // Start begins an operation and returns at once. The buffers must be left alone
@@ -187,25 +188,28 @@ func (c *Comm) Start(ctx context.Context, r *Request) *Work {
 		c.startExchange(ctx, r, w)
 		return w
 	}
-	a, wait, err := c.admit(r)
+	var a call
+	wait, err := c.admit(r, &a)
 	if err != nil {
 		w.finish(err)
 		return w
 	}
-	go func() { w.finish(c.run(ctx, r, a, wait)) }()
+	go func() { w.finish(c.run(ctx, r, &a, wait)) }()
 	return w
 }
 
-// admit validates a collective and gives it its place among the others.
-func (c *Comm) admit(r *Request) (a call, wait <-chan struct{}, err error) {
+// admit validates a collective and gives it its place among the others. It fills in a,
+// which is handed on by its address: a copy would have to wait for what was just written.
+func (c *Comm) admit(r *Request, a *call) (wait <-chan struct{}, err error) {
 	count, err := r.check(c.rank, len(c.ranks))
 	if err != nil {
-		return a, nil, fmt.Errorf("thunder: %w", err)
+		return nil, fmt.Errorf("thunder: %w", err)
 	}
 	if err := c.Err(); err != nil {
-		return a, nil, err
+		return nil, err
 	}
-	a = call{generation: c.job.generation, group: c.id, kind: r.Kind, dtype: r.DType, algo: r.Algo}
+	a.generation, a.group = c.job.generation, c.id
+	a.kind, a.dtype, a.algo = r.Kind, r.DType, r.Algo
 	if r.Kind.Reduces() {
 		a.op = r.Op
 	}
@@ -216,11 +220,11 @@ func (c *Comm) admit(r *Request) (a call, wait <-chan struct{}, err error) {
 		a.count = uint64(count) // else every message's own length is compared
 	}
 	a.seq, wait = c.turn.enter()
-	return a, wait, nil
+	return wait, nil
 }
 
 // run performs an admitted collective when its turn has come.
-func (c *Comm) run(ctx context.Context, r *Request, a call, wait <-chan struct{}) error {
+func (c *Comm) run(ctx context.Context, r *Request, a *call, wait <-chan struct{}) error {
 	if wait != nil {
 		<-wait // every operation before this one ends: it has a deadline
 	}
@@ -229,7 +233,7 @@ func (c *Comm) run(ctx context.Context, r *Request, a call, wait <-chan struct{}
 		return err
 	}
 	if c.census.due(c, r) {
-		if err := c.first(ctx, a); err != nil {
+		if err := c.first(ctx, *a); err != nil {
 			return err
 		}
 	}
@@ -249,15 +253,15 @@ func (c *Comm) run(ctx context.Context, r *Request, a call, wait <-chan struct{}
 	switch {
 	case err != nil:
 	case !shown && ctx.Err() != nil:
-		err = c.giveUp(ctx, a)
+		err = c.giveUp(ctx, *a)
 	default:
 		err = c.execute(r, plan, shown)
 	}
 	took := c.job.clock.Now() - now
 	c.current.end(a.seq, took, err)
-	c.meter.note(&a, c.job.clock.Span(took), err)
+	c.meter.note(a, c.job.clock.Span(took), err)
 	if err != nil {
-		return c.explain(err, a)
+		return c.explain(err, *a)
 	}
 	return nil
 }

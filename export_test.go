@@ -21,7 +21,8 @@ func Over(fabrics []fabric.Fabric, o Options) ([]*Comm, error) {
 // DoBare is Do without the flight recorder and the metrics, to measure what these
 // cost. It must follow run.
 func (c *Comm) DoBare(ctx context.Context, r *Request) error {
-	a, wait, err := c.admit(r)
+	var a call
+	wait, err := c.admit(r, &a)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package thunder
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"thundercollective/reduce"
@@ -58,11 +59,12 @@ func (r *Request) check(rank, n int) (count int, err error) {
 	if (r.Kind.Rooted() || r.Kind.PointToPoint()) && (r.Root < 0 || r.Root >= n) {
 		return 0, fmt.Errorf("%v: rank %d is not in the group of %d ranks", r.Kind, r.Root, n)
 	}
-	size := r.DType.Size()
-	if len(r.Send)%size != 0 || len(r.Recv)%size != 0 {
+	size := r.DType.Size() // a power of two
+	shift := bits.TrailingZeros8(uint8(size))
+	if (len(r.Send)|len(r.Recv))&(size-1) != 0 {
 		return 0, fmt.Errorf("%v: buffers of %d and %d bytes do not hold whole %v elements", r.Kind, len(r.Send), len(r.Recv), r.DType)
 	}
-	send, recv := len(r.Send)/size, len(r.Recv)/size
+	send, recv := len(r.Send)>>shift, len(r.Recv)>>shift
 	bad := func(what string, have, want int) (int, error) {
 		return 0, fmt.Errorf("%v on %d ranks: the %s buffer has %d elements, it needs %d", r.Kind, n, what, have, want)
 	}

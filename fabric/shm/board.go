@@ -13,9 +13,9 @@ import (
 
 const (
 	// boardDepth is how many rounds a rank may be ahead of those who only look.
-	boardDepth = 8
+	boardDepth = 16
 	// boardRoom is the longest message. All entries of a rank are to stay in the
-	// first-level cache of those who read them.
+	// second-level cache of those who read them.
 	boardRoom = 16 << 10
 	// boardInline is the longest message that is shown with its tag, in a pair of
 	// cache lines; the shortest ones take only the first.
@@ -28,7 +28,7 @@ const (
 	// boardHeader is what comes before a message that is shown with its tag.
 	boardHeader = int(unsafe.Offsetof(entry{}.small))
 	// boardPrepared is how much of a longer message's place is fetched ahead.
-	boardPrepared = 1 << 10
+	boardPrepared = 4 << 10
 )
 
 // An entry is what a rank shows in one round.
@@ -177,6 +177,9 @@ func (b *board) Look(ctx context.Context, rank int, tag *fabric.Tag, n int) ([]b
 			if err := b.await(ctx, l, &e.round, b.round); err != nil {
 				return nil, err
 			}
+		} else if b.showed < 0 {
+			// Ranks that only look fall behind: the next one may be there, too.
+			publish.Prefetch(unsafe.Pointer(p.entries[(b.round+1)%boardDepth]))
 		}
 		if e.tag != *tag || e.length != uint64(n) || n > boardRoom {
 			b.broken = &fabric.TagError{Peer: l.peer, Want: *tag, Got: e.tag, WantLen: uint64(n), GotLen: e.length}

@@ -24,5 +24,10 @@ func write(l *Line, words *[8]uint64)
 //go:noescape
 func Prepare(p unsafe.Pointer, n int)
 
+// Prefetch fetches the line at p, which will be read soon.
+//
+//go:noescape
+func Prefetch(p unsafe.Pointer)
+
 // Add adds d to *p, in no order.
 func Add(p *atomic.Uint64, d uint64) { *(*uint64)(unsafe.Pointer(p)) += d }

@@ -23,5 +23,8 @@ func (l *Line) Write(words *[8]uint64) {
 // stores find them there.
 func Prepare(unsafe.Pointer, int) {}
 
+// Prefetch fetches the line at p, which will be read soon.
+func Prefetch(unsafe.Pointer) {}
+
 // Add adds d to *p, in no order.
 func Add(p *atomic.Uint64, d uint64) { p.Store(p.Load() + d) }

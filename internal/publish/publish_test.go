@@ -79,6 +79,7 @@ func TestPrepare(t *testing.T) {
 	b := [200]byte{7, 199: 9}
 	for _, n := range []int{0, 1, 64, len(b)} {
 		Prepare(unsafe.Pointer(&b), n)
+		Prefetch(unsafe.Pointer(&b[n/2]))
 	}
 	if b != [200]byte{7, 199: 9} {
 		t.Error("it has changed what is there")
