@@ -51,7 +51,14 @@ func (p *Plan) Show(ctx context.Context, b fabric.Board, tag *fabric.Tag, main, 
 	} else if s.Kind == AllGather {
 		from = s.Rank * p.block
 	}
-	if err := b.Show(ctx, tag, source[from:][:p.shown]); err != nil {
+	var err error
+	switch shown := source[from:][:p.shown]; s.Kind {
+	case AllReduce, ReduceScatter, AllGather, AllToAll:
+		err = b.Swap(ctx, tag, shown)
+	default:
+		err = b.Show(ctx, tag, shown)
+	}
+	if err != nil {
 		return p.boardError(SendStep, s.Rank, err)
 	}
 	return nil

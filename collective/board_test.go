@@ -40,6 +40,10 @@ func (b *slateBoard) Free() bool   { return true }
 func (b *slateBoard) Next()        { b.round++ }
 func (b *slateBoard) Close() error { return nil }
 
+func (b *slateBoard) Swap(ctx context.Context, tag *fabric.Tag, p []byte) error {
+	return b.Show(ctx, tag, p)
+}
+
 func (b *slateBoard) Show(_ context.Context, tag *fabric.Tag, p []byte) error {
 	b.slate.mu.Lock()
 	defer b.slate.mu.Unlock()

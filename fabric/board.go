@@ -16,6 +16,9 @@ type Board interface {
 	Free() bool
 	// Show shows b to all ranks. b may be reused when it returns.
 	Show(ctx context.Context, tag *Tag, b []byte) error
+	// Swap is Show in a round in which all ranks show as much, and all look at all the
+	// others; only then may it be used, and by all. The own message cannot be looked at.
+	Swap(ctx context.Context, tag *Tag, b []byte) error
 	// Look waits for what a rank shows in this round, which must carry tag and be
 	// exactly n bytes long. Ranks count by their place in the list of the board; the
 	// own message may be looked at, too. What is returned is valid until Next, and

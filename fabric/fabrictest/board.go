@@ -62,7 +62,13 @@ func together(t *testing.T, n int, f func(r int) error) {
 // all but one, which alone looks. Nobody waits for those who only look, so they fall
 // behind as far as the board allows.
 func testBoard(t *testing.T, h Harness) {
-	const n, rounds = 3, 300
+	for n := 2; n <= 3; n++ {
+		t.Run(fmt.Sprintf("%d ranks", n), func(t *testing.T) { testBoardOf(t, h, n) })
+	}
+}
+
+func testBoardOf(t *testing.T, h Harness, n int) {
+	const rounds = 300
 	_, bs, stop := boards(t, h, n)
 	defer stop()
 	sizes := []int{0, 1, 16, 17, 200, bs[0].Room()}
@@ -71,7 +77,7 @@ func testBoard(t *testing.T, h Harness) {
 		defer cancel()
 		for round := range rounds {
 			shows := func(rank int) bool { return true }
-			looks := true
+			looks, swaps := true, round%60 < 20 && round%7 > 1
 			switch one := round / 60 % n; round / 20 % 3 {
 			case 1:
 				shows = func(rank int) bool { return rank == one }
@@ -80,7 +86,7 @@ func testBoard(t *testing.T, h Harness) {
 				shows = func(rank int) bool { return rank != one }
 				looks = r == one
 			}
-			if err := boardRound(ctx, bs[r], r, n, round, sizes[round%len(sizes)], shows, looks); err != nil {
+			if err := boardRound(ctx, bs[r], r, n, round, sizes[round%len(sizes)], shows, looks, swaps); err != nil {
 				return fmt.Errorf("round %d: %w", round, err)
 			}
 		}
@@ -88,18 +94,22 @@ func testBoard(t *testing.T, h Harness) {
 	})
 }
 
-func boardRound(ctx context.Context, b fabric.Board, r, n, round, size int, shows func(int) bool, looks bool) error {
+func boardRound(ctx context.Context, b fabric.Board, r, n, round, size int, shows func(int) bool, looks, swaps bool) error {
 	seed := func(rank int) int { return round*n + rank }
 	if shows(r) {
 		buf := make([]byte, size)
 		fill(buf, seed(r))
-		if err := b.Show(ctx, tagOf(round), buf); err != nil {
+		show := b.Show
+		if swaps {
+			show = b.Swap
+		}
+		if err := show(ctx, tagOf(round), buf); err != nil {
 			return err
 		}
 		clear(buf) // it is ours again
 	}
 	for rank := range n {
-		if !looks || !shows(rank) {
+		if !looks || !shows(rank) || swaps && rank == r {
 			continue
 		}
 		p, err := b.Look(ctx, rank, tagOf(round), size)

@@ -45,6 +45,7 @@ type page struct {
 	finished atomic.Uint64 // rounds that the rank is done with
 	_        [120]byte
 	entries  [boardDepth]entry
+	swap     [boardRoom]byte // see Swap
 }
 
 const pageSize = int(unsafe.Sizeof(page{}))
@@ -75,9 +76,12 @@ type board struct {
 	places   []place // by rank; nil until all are known
 	segments []*segment
 
-	round  uint64
-	showed int // bytes in this round; -1 for nothing
-	cond   boardCondition
+	round    uint64
+	swapping bool     // in this round
+	turn     uint64   // rounds of swapping so far
+	swaps    [][]byte // where messages are swapped, by rank at first
+	showed   int      // bytes in this round; -1 for nothing
+	cond     boardCondition
 	side
 }
 
@@ -117,9 +121,12 @@ func (b *board) Show(ctx context.Context, tag *fabric.Tag, p []byte) error {
 	}
 	e := b.places[b.rank].entries[b.round%boardDepth]
 	e.length, e.tag = uint64(len(p)), *tag
-	if len(p) <= boardInline {
+	switch {
+	case len(p) <= boardInline:
 		copy(e.small[:], p)
-	} else {
+	case b.swapping:
+		copy(b.swapped(b.rank), p)
+	default:
 		copy(e.data[:], p)
 	}
 	publish.Word(&e.round, b.round)
@@ -132,6 +139,17 @@ func (b *board) Show(ctx context.Context, tag *fabric.Tag, p []byte) error {
 	}
 	return nil
 }
+
+// Swap implements fabric.Board. Between two ranks, a longer message is written to where
+// the last one that was swapped was read from: those lines are in the writer's cache. The
+// rank that it came from does not need them, and nobody else has them.
+func (b *board) Swap(ctx context.Context, tag *fabric.Tag, p []byte) error {
+	b.swapping = len(b.places) == 2 && len(p) > boardInline
+	return b.Show(ctx, tag, p)
+}
+
+// swapped returns where the message of a rank lies in a round of swapping.
+func (b *board) swapped(rank int) []byte { return b.swaps[(uint64(rank)+b.turn)%2] }
 
 // Free implements fabric.Board.
 func (b *board) Free() bool {
@@ -188,8 +206,11 @@ func (b *board) Look(ctx context.Context, rank int, tag *fabric.Tag, n int) ([]b
 		p.done = b.round - 1 // or it would not be here
 		l.seen.count(n)
 	}
-	if n <= boardInline {
+	switch {
+	case n <= boardInline:
 		return e.small[:n:n], nil
+	case b.swapping:
+		return b.swapped(rank)[:n:n], nil
 	}
 	return e.data[:n:n], nil
 }
@@ -211,6 +232,10 @@ func (b *board) Next() {
 	if b.showed >= 0 {
 		b.prepare()
 		b.showed = -1
+	}
+	if b.swapping {
+		b.swapping = false
+		b.turn++
 	}
 	if b.round%boardReports != 0 {
 		return
@@ -237,6 +262,9 @@ func (b *board) prepare() {
 		return
 	}
 	publish.Prepare(unsafe.Pointer(e), boardHeader)
+	if b.swapping {
+		return
+	}
 	publish.Prepare(unsafe.Pointer(&e.data), min(b.showed, boardPrepared))
 }
 
@@ -247,7 +275,7 @@ func (b *board) Close() error {
 	for _, s := range b.segments {
 		s.closeIfAny()
 	}
-	b.places, b.segments = nil, nil
+	b.places, b.swaps, b.segments = nil, nil, nil
 	return nil
 }
 
@@ -267,7 +295,9 @@ func (f *Fabric) Board(ctx context.Context, ch fabric.Channel, ranks []int) (fab
 		return nil, err
 	}
 	for i, s := range b.segments {
-		b.places = append(b.places, newPlace(b.links[i], (*page)(unsafe.Pointer(unsafe.SliceData(s.body())))))
+		p := (*page)(unsafe.Pointer(unsafe.SliceData(s.body())))
+		b.places = append(b.places, newPlace(b.links[i], p))
+		b.swaps = append(b.swaps, p.swap[:])
 	}
 	return b, nil
 }

@@ -40,7 +40,9 @@
 // What costs time is cache lines that change cores. A round takes one such change: entries
 // are published without a fence (package publish), so that their writer goes on; the lines
 // of its next entry, which its readers have fetched into their own caches, a rank fetches
-// back between operations; and nothing else on a page is touched on the way.
+// back between operations; and nothing else on a page is touched on the way. Where two
+// ranks show each other more than fits an entry, each writes to where it has read from
+// before (Swap): those lines it has.
 //
 // # Waiting
 //
