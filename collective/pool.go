@@ -22,7 +22,7 @@ func pays(k Kind, size, bytes int) (mapped, read bool) {
 	case AllReduce:
 		return bytes >= 16*KiB, false
 	case Broadcast:
-		return bytes >= 256*KiB, bytes >= 256*KiB && (bytes < 1*MiB || !pair)
+		return bytes >= 32*KiB, bytes >= 32*KiB && (bytes < 1*MiB || !pair)
 	case Scatter:
 		if pair {
 			return bytes >= 64*KiB, bytes >= 64*KiB
