@@ -13,12 +13,14 @@ type call struct {
 	generation uint32
 	group      uint32
 	seq        uint64 // number of the operation in its group, or of the message to its peer
-	kind       Kind
-	op         Op
-	dtype      DType
-	algo       Algo
-	root       uint32
-	count      uint64
+	// Not in the order of the tag: the compiler would load them at once, and the
+	// processor wait until what was stored one by one is in the cache.
+	algo  Algo
+	kind  Kind
+	dtype DType
+	op    Op
+	root  uint32
+	count uint64
 
 	// Of a point-to-point message, for who reads about it; not in the tag.
 	peer uint32 // one more than the rank of the job at the other end; 0 if not known

@@ -35,7 +35,7 @@ const (
 type entry struct {
 	round  atomic.Uint64 // written last
 	length uint64
-	tag    fabric.Tag
+	tag    words
 	small  [boardInline]byte
 	data   [boardRoom]byte
 }
@@ -120,7 +120,8 @@ func (b *board) Show(ctx context.Context, tag *fabric.Tag, p []byte) error {
 		}
 	}
 	e := b.places[b.rank].entries[b.round%boardDepth]
-	e.length, e.tag = uint64(len(p)), *tag
+	e.length = uint64(len(p))
+	e.tag.set(tag)
 	switch {
 	case len(p) <= boardInline:
 		copy(e.small[:], p)
@@ -191,16 +192,18 @@ func (b *board) Look(ctx context.Context, rank int, tag *fabric.Tag, n int) ([]b
 		if b.broken != nil {
 			return nil, b.broken
 		}
-		if !b.appears(e) {
+		if e.round.Load() >= b.round {
+			if b.showed < 0 {
+				// Ranks that only look fall behind: the next one may be there, too.
+				publish.Prefetch(unsafe.Pointer(p.entries[(b.round+1)%boardDepth]))
+			}
+		} else if !b.appears(e) {
 			if err := b.await(ctx, l, &e.round, b.round); err != nil {
 				return nil, err
 			}
-		} else if b.showed < 0 {
-			// Ranks that only look fall behind: the next one may be there, too.
-			publish.Prefetch(unsafe.Pointer(p.entries[(b.round+1)%boardDepth]))
 		}
-		if e.tag != *tag || e.length != uint64(n) || n > boardRoom {
-			b.broken = &fabric.TagError{Peer: l.peer, Want: *tag, Got: e.tag, WantLen: uint64(n), GotLen: e.length}
+		if !e.tag.is(tag) || e.length != uint64(n) || n > boardRoom {
+			b.broken = &fabric.TagError{Peer: l.peer, Want: *tag, Got: e.tag.get(), WantLen: uint64(n), GotLen: e.length}
 			return nil, b.broken
 		}
 		p.done = b.round - 1 // or it would not be here
