@@ -106,10 +106,13 @@ func (s *solo) fetch(ctx context.Context) error {
 	st := s.streams[0]
 	v := &st.in.vec
 	if s.sock.enter() {
-		n, _ := v.fill(uintptr(s.sock.fd))
+		n, err := v.fill(uintptr(s.sock.fd))
 		s.sock.leave()
-		if n > 0 {
+		switch {
+		case n > 0:
 			return nil
+		case err != nil && err != syscall.EAGAIN: // the kernel says it only once
+			return s.end(ctx, &s.recv, &socketError{err})
 		}
 	}
 	if err := s.begin(ctx, &s.recv); err != nil {
