@@ -12,16 +12,17 @@ import (
 type trip struct {
 	*fabric.Trip
 	out *outWire
-	end uint64 // condition: a chunk that ends here has a place
 	// By chunk number modulo tripDepth: where it lies, and the number of cells that the
 	// peer is done with when it is back.
 	at, back [tripDepth]uint64
 	lent     int // chunks
 }
 
-// tripDepth is how many chunks are lent at once: one comes back, one is worked on, one
-// goes out.
-const tripDepth = 3
+// tripDepth is how many chunks are lent at once, if there is room. Three are enough as
+// long as both ends are at work: one comes back, one is worked on, one goes out. While the
+// peer is away, as on a machine with more to do than processors, more of them mean fewer
+// times that the ends have to wait for each other.
+const tripDepth = dataSize/chunkSize - 1
 
 func chunks(n int) int { return (n + chunkSize - 1) / chunkSize }
 
@@ -32,7 +33,11 @@ func chunkOf(i, n int) (off, length int) {
 }
 
 // met implements condition: there is room to lend the next chunk.
-func (t *trip) met() bool { return t.out.room(t.end) }
+func (t *trip) met() bool {
+	_, n := chunkOf(t.lent, t.Out)
+	_, end := chunk(t.out.pos, n)
+	return t.out.room(end)
+}
 
 // A homecoming is the condition that a chunk is back.
 type homecoming struct {
@@ -84,6 +89,11 @@ func (l *link) travel(ctx context.Context, tag *fabric.Tag, ft *fabric.Trip) err
 				return err
 			}
 		}
+		for k < ins && l.trip.lent < min(k+tripDepth-1, outs) && !l.in.met() && l.trip.met() {
+			if err := l.lend(ctx, tag); err != nil {
+				return err
+			}
+		}
 		if k < ins {
 			if err := l.serve(ctx, tag, k); err != nil {
 				return err
@@ -103,7 +113,6 @@ func (l *link) lend(ctx context.Context, tag *fabric.Tag) error {
 	t, w := &l.trip, &l.out.outWire
 	off, n := chunkOf(t.lent, t.Out)
 	at, end := chunk(w.pos, n)
-	t.end = end
 	if !t.met() {
 		if err := l.hub.wait(ctx, l, t, &l.out.spin); err != nil {
 			return err
