@@ -85,6 +85,7 @@ func (l *link) abandon(err error) bool {
 	close(l.ready)
 	l.finish()
 	l.dropAll(err)
+	l.out.wake.Broadcast() // whoever waits for the first stream
 	return true
 }
 
