@@ -5,6 +5,7 @@ import (
 	"syscall"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/hugepages"
 )
 
 // Alloc returns n bytes, zeroed, outside the Go heap and page-aligned: memory of the
@@ -22,7 +23,9 @@ func (c *Comm) Alloc(n int) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("thunder: alloc of %d bytes: %w", n, err)
 	}
-	preferHugePages(b)
+	if !c.job.smallPages {
+		hugepages.Fresh(b)
+	}
 	return b, nil
 }
 

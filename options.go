@@ -84,7 +84,8 @@ type Options struct {
 	Private bool
 	// SmallPages leaves long buffers in the pages that they are in. Otherwise, ranks of
 	// one machine ask the kernel for huge pages under those that they use repeatedly,
-	// unless the system has them switched off.
+	// and Comm.Alloc does for what it returns over TCP, unless the system has them
+	// switched off.
 	SmallPages bool
 	// Algo is the algorithm of all operations that have it; Auto picks by size.
 	Algo Algo

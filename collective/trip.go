@@ -1,8 +1,6 @@
 package collective
 
 import (
-	"math/bits"
-
 	"thundercollective/fabric"
 	"thundercollective/reduce"
 )
@@ -69,8 +67,8 @@ func (x *Executor) travel() *StepError {
 		x.trip = fabric.Trip{Lend: x.lend, Work: x.addTo, Back: x.regain}
 	}
 	x.terms = x.sourceOf()
-	for i := range bits.Len(uint(x.size)) - 1 {
-		x.peer, x.last = x.rank^1<<i, 2<<i == x.size
+	for bit := 1; bit < x.size; bit <<= 1 {
+		x.peer, x.last = x.rank^bit, 2*bit == x.size
 		n := len(x.main)
 		half := (n/2 + commonsAlign - 1) / commonsAlign * commonsAlign
 		x.kept, x.lent = 0, half
