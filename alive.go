@@ -139,7 +139,7 @@ func (j *job) lose(rank int, cause string, verdict bool) {
 	if e == nil {
 		return
 	}
-	j.log.Error("rank lost", "peer", rank, "host", e.Host, "link", e.Link, "cause", cause)
+	j.log.Info("rank lost", "peer", rank, "host", e.Host, "link", e.Link, "cause", cause)
 	if verdict {
 		// Also to the one in question: it may only have been stopped.
 		j.tellAll(noticeOf(worldID, e))

@@ -85,5 +85,6 @@
 // Each rank records its last operations. With Options.DumpDir (THUNDER_DUMP_DIR) they
 // are written to a file when a group fails and at SIGUSR1, and thunder inspect says
 // who was late or called something else. With Options.Metrics (THUNDER_METRICS) a
-// rank serves Prometheus. Options.Logger is told the rest.
+// rank serves Prometheus. Options.Logger is told the rest; without one, warnings go to
+// standard error, and more or less with THUNDER_LOG.
 package thunder

@@ -89,3 +89,6 @@ func (c *Comm) Model() *Model {
 	defer c.turn.leave()
 	return c.model
 }
+
+// NewLogger is what a program without a logger gets.
+var NewLogger = newLogger

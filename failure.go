@@ -50,7 +50,7 @@ func (c *Comm) record(err error) {
 	if _, closed := err.(*ClosedError); closed {
 		return
 	}
-	c.job.log.Error("group failed", "group", c.id, "size", len(c.ranks), "err", err)
+	c.job.log.Info("group failed", "group", c.id, "size", len(c.ranks), "err", err)
 	c.job.meters.noteFailure(err)
 	c.job.dump(err.Error())
 }

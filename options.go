@@ -114,7 +114,9 @@ type Options struct {
 	// Metrics is where this rank serves metrics for Prometheus: host:port, or a port
 	// on loopback; the ranks of a machine count up from there. Nowhere if "".
 	Metrics string
-	// Logger is told what happens beside the operations; nothing if nil.
+	// Logger is told what happens beside the operations, such as a rail that is lost
+	// while others go on. If nil, warnings are written to standard error; THUNDER_LOG
+	// says otherwise: off, info or debug.
 	Logger *slog.Logger
 
 	usb4 stream.System // where USB4 streams are; the machine's own if nil
@@ -175,7 +177,9 @@ func (o Options) complete(getenv func(string) string) (Options, error) {
 		return o, fmt.Errorf("thunder: %d streams", o.Streams)
 	}
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
+		if o.Logger, err = newLogger(os.Stderr, getenv("THUNDER_LOG")); err != nil {
+			return o, err
+		}
 	}
 	return o, nil
 }

@@ -28,7 +28,8 @@ type Config struct {
 	// Crowded says that more ranks than cores share the machine: between polls,
 	// the core is offered to the others.
 	Crowded bool
-	// Logger is told which pairs share memory, and why others do not.
+	// Logger is told which pairs share memory, and why others do not; warned if those
+	// are on one machine.
 	Logger *slog.Logger
 }
 

@@ -27,7 +27,8 @@ type Fabric struct {
 	hubs   map[fabric.Channel]*hub
 	closed bool
 
-	shared sharing
+	shared  sharing
+	warning sync.Once // that neighbours share no memory, with the first of them
 }
 
 type linkKey struct {
@@ -64,15 +65,32 @@ func New(cfg Config) (*Fabric, error) {
 	return f, nil
 }
 
-// Name implements fabric.Fabric. It says what there is to expect: "shm+tcp" when
-// some peers are on other machines.
+// Name implements fabric.Fabric. It says what there is to expect, and of pairs that have
+// met what there is: "shm+tcp" when some peers share no memory, and the bootstrap's name
+// when none does.
 func (f *Fabric) Name() string {
+	boot, apart := f.cfg.Bootstrap.Name(), 0
 	for peer := range f.Size() {
-		if peer != f.Rank() && !f.cfg.Near(peer) {
-			return "shm+" + f.cfg.Bootstrap.Name()
+		if peer != f.Rank() && f.apartFrom(peer) {
+			apart++
 		}
 	}
-	return "shm"
+	switch apart {
+	case 0:
+		return "shm"
+	case f.Size() - 1:
+		return boot
+	}
+	return "shm+" + boot
+}
+
+// apartFrom says whether it is known that no memory is shared with a peer.
+func (f *Fabric) apartFrom(peer int) bool {
+	if f.home == nil || !f.cfg.Near(peer) {
+		return true
+	}
+	p := f.met(peer)
+	return p != nil && p.home == nil
 }
 
 // Rank implements fabric.Fabric.

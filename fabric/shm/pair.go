@@ -57,7 +57,7 @@ func (f *Fabric) pair(ctx context.Context, peer int) (*pair, error) {
 // meet settles whether memory is shared with a peer. Both come to the same result.
 func (f *Fabric) meet(p *pair, peer int) error {
 	if !f.cfg.Near(peer) {
-		return f.apart(peer, errors.New("it is on another machine"))
+		return f.apart(peer, errElsewhere)
 	}
 	boot, err := f.cfg.Bootstrap.Link(f.ctx, peer, pairChannel)
 	if err != nil {
@@ -87,7 +87,7 @@ func (f *Fabric) meet(p *pair, peer int) error {
 	case !theirs.possible:
 		trouble = errors.New("the peer has no shared memory")
 	case theirs.host != mine.host:
-		trouble = errors.New("it is on another machine")
+		trouble = errElsewhere
 	default:
 		home, trouble = attach(theirs.pid, theirs.fd, homeSize, theirs.id, 0)
 	}
@@ -124,12 +124,21 @@ func (f *Fabric) meet(p *pair, peer int) error {
 	return nil
 }
 
+// errElsewhere is the one reason not to share memory that is nothing to wonder about.
+var errElsewhere = errors.New("it is on another machine")
+
 // apart notes that no memory is shared with a peer.
 func (f *Fabric) apart(peer int, why error) error {
 	if f.cfg.Require {
 		return fmt.Errorf("shm: no memory can be shared with rank %d: %w", peer, why)
 	}
 	f.cfg.Logger.Debug("not sharing memory", "peer", peer, "why", why)
+	if !errors.Is(why, errElsewhere) && !errors.Is(why, errUnsupported) {
+		f.warning.Do(func() {
+			f.cfg.Logger.Warn("ranks of this machine share no memory, so they are several times slower than they could be: "+
+				"run them as one user, and if in containers, in one process namespace", "peer", peer, "over", f.cfg.Bootstrap.Name(), "why", why)
+		})
+	}
 	return nil
 }
 

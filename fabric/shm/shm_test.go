@@ -99,7 +99,7 @@ func TestFarRanks(t *testing.T) {
 		fs[r] = f
 	}
 	link(t, fs)
-	if got := fs[0].Name(); got != "shm+tcp" {
+	if got := fs[0].Name(); got != "tcp" {
 		t.Errorf("the fabric is called %q", got)
 	}
 	if m := fs[0].(fabric.Reader); m.Shares(1) || m.Reads(1) {

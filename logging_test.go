@@ -1,0 +1,37 @@
+package thunder_test
+
+import (
+	"strings"
+	"testing"
+
+	"thundercollective"
+)
+
+// TestLogLevels: who brings no logger hears of warnings; THUNDER_LOG says otherwise.
+func TestLogLevels(t *testing.T) {
+	for level, want := range map[string]string{
+		"": "W", "warn": "W", "WARN": "W", "info": "WI", "debug": "WID", "off": "",
+	} {
+		var out strings.Builder
+		log, err := thunder.NewLogger(&out, level)
+		if err != nil {
+			t.Errorf("%q: %v", level, err)
+			continue
+		}
+		log.Warn("W")
+		log.Info("I")
+		log.Debug("D")
+		var got string
+		for line := range strings.Lines(out.String()) {
+			_, msg, _ := strings.Cut(line, "msg=")
+			got += strings.TrimSpace(msg)
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q", level, got, want)
+		}
+	}
+	t.Setenv("THUNDER_LOG", "loud")
+	if _, err := thunder.Init(t.Context(), thunder.Options{Size: 1}); err == nil || !strings.Contains(err.Error(), "off, warn, info or debug") {
+		t.Errorf("THUNDER_LOG=loud: %v", err)
+	}
+}
