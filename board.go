@@ -24,11 +24,12 @@ func (c *Comm) execute(r *Request, plan *collective.Plan, shown bool) error {
 
 // fitsBoard says whether an operation is done on the group's board.
 func (c *Comm) fitsBoard(r *Request, plan *collective.Plan) bool {
-	if c.board == nil || r.Algo != Auto {
-		return false
-	}
-	n := plan.Shown()
-	return n >= 0 && n <= c.board.Room()
+	return r.Algo == Auto && c.hasRoom(plan.Shown())
+}
+
+// hasRoom says whether there is a board, and what a rank shows there fits it.
+func (c *Comm) hasRoom(shown int) bool {
+	return c.board != nil && shown >= 0 && shown <= c.board.Room()
 }
 
 // showEarly shows this rank's part of an operation if that is done on the board and

@@ -135,10 +135,13 @@ type Choice struct {
 	Algo    Algo
 	Segment int // the length of the pieces in which its messages travel, in bytes
 
-	// Ranks of one machine take what they need from each other's memory instead, if all
-	// of it is of Comm.Alloc (PooledAlloc), or whatever memory it is (Pooled); or lend
-	// each other what is not of Comm.Alloc, to be worked on (Travels).
-	Pooled, PooledAlloc, Travels bool
+	// What ranks of one machine do instead, the first of these that is set: they show each
+	// other on a board what is short (Board); they take what they need from each other's
+	// memory, if all of it is of Comm.Alloc (PooledAlloc), or whatever memory it is
+	// (Pooled); they lend each other what is not of Comm.Alloc, to be worked on (Travels).
+	Board, Pooled, PooledAlloc, Travels bool
+
+	Crowded bool // there are more ranks than cores, all on one machine
 }
 
 // Choice says how this group performs an operation on count elements (of a block, where
@@ -153,8 +156,9 @@ func (c *Comm) Choice(k Kind, a Algo, dt DType, count int) Choice {
 	}
 	s = s.ResolveWith(dt.Size(), c.choose)
 	bytes := count * dt.Size()
-	choice := Choice{Algo: s.Algo, Segment: cmp.Or(c.segment(k, s.Algo, bytes), collective.DefaultSegment)}
+	choice := Choice{Algo: s.Algo, Segment: cmp.Or(c.segment(k, s.Algo, bytes), collective.DefaultSegment), Crowded: c.census.crowded}
 	if c.census.commons && a == Auto {
+		choice.Board = c.hasRoom(s.Shown(dt.Size()))
 		choice.PooledAlloc, choice.Pooled = collective.Pools(k, len(c.ranks), bytes, c.census.reads)
 		choice.Travels = collective.Travels(k, len(c.ranks), bytes)
 	}

@@ -14,3 +14,6 @@ func CPU() string {
 	}
 	return name
 }
+
+// cores counts the processors of this machine.
+func cores() int { return runtime.NumCPU() }

@@ -19,3 +19,12 @@ func CPU() string {
 	}
 	return runtime.GOARCH // arm64 kernels give no name
 }
+
+// cores counts the processors of this machine, those included that others have.
+func cores() int {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return runtime.NumCPU()
+	}
+	return max(runtime.NumCPU(), strings.Count("\n"+string(info), "\nprocessor\t"))
+}

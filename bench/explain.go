@@ -12,7 +12,8 @@ func (r *Row) explain(comm *thunder.Comm, m *collective.Model) {
 		return
 	}
 	r.Model = m
-	if r.Algo == pooled || r.Algo == travels {
+	switch r.Algo {
+	case board, pooled, travels:
 		return // the model is one of messages
 	}
 	bytes := r.SizeBytes
@@ -30,6 +31,9 @@ func (r *Row) explain(comm *thunder.Comm, m *collective.Model) {
 	t := m.Predict(k, algo, r.WorldSize, collective.NewHosts(hosts), int(bytes))
 	if r.Mode == PingPong {
 		t *= 2 // there and back
+	}
+	if r.Crowding > 0 {
+		t *= r.Crowding // what the ranks would do at once, the cores do one after the other
 	}
 	t = round(t)
 	r.Predicted = &t

@@ -51,6 +51,9 @@ type Row struct {
 	Predicted *float64          `json:"predicted_us,omitempty"`
 	Segment   int               `json:"segment_bytes,omitempty"`
 	Model     *collective.Model `json:"model,omitempty"`
+	// Crowding is how many ranks there are for each core of rank 0's machine, if more
+	// than one: Predicted is that many times what Model expects of ranks with a core each.
+	Crowding float64 `json:"ranks_per_core,omitempty"`
 
 	// From and To are the ranks of the pair in matrix rows, nil in others. Lat is
 	// then of round trips, AlgBW of From to To alone, and BothBW what both
@@ -62,9 +65,10 @@ type Row struct {
 	Rail *MatrixRail `json:"rail,omitempty"`
 }
 
-// Row.Algo of operations that need no messages: ranks took the data from each other's
-// memory, or lent it to each other to be worked on.
+// Row.Algo of operations that need no messages: ranks showed each other the data on a
+// board, took it from each other's memory, or lent it to each other to be worked on.
 const (
+	board   = "board"
 	pooled  = "pooled"
 	travels = "roundtrip"
 )

@@ -92,12 +92,17 @@ func (c Config) newRow(comm *thunder.Comm, s shape) Row {
 		choice := comm.Choice(k, c.Algo, c.DType, s.count)
 		r.Algo = choice.Algo.String()
 		switch {
+		case choice.Board:
+			r.Algo = board
 		case choice.Pooled || c.Alloc && choice.PooledAlloc:
 			r.Algo = pooled
 		case choice.Travels:
 			r.Algo = travels
 		case c.Explain:
 			r.Segment = choice.Segment
+			if n := cores(); choice.Crowded && r.WorldSize > n {
+				r.Crowding = float64(r.WorldSize) / float64(n)
+			}
 		}
 	}
 	if c.Mode.Reduces() {

@@ -12,11 +12,16 @@ import (
 // if it cannot be. Ranks that agree on the operation agree on it.
 func (p *Plan) Shown() int { return p.shown }
 
-// onBoard returns the length in bytes of what Spec.Count counts, and what is Shown.
-func (p *Plan) onBoard() (block, shown int) {
-	s := &p.spec
+// Shown is Plan.Shown of a plan for elements of this many bytes.
+func (s *Spec) Shown(elem int) int {
+	_, shown := s.onBoard(elem)
+	return shown
+}
+
+// onBoard returns the length in bytes of what Count counts, and what is Shown.
+func (s *Spec) onBoard(elem int) (block, shown int) {
 	if s.Kind != Barrier {
-		block = s.Count * p.elem
+		block = s.Count * elem
 	}
 	if s.Counts != nil || s.RecvCounts != nil {
 		return block, -1

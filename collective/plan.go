@@ -113,7 +113,7 @@ func newPlan(s Spec, dt reduce.DType, op reduce.Op, segment int) (*Plan, error) 
 	}
 	schedule = Split(schedule, max(1, segment/p.elem))
 	p.main, p.input, p.scratch = schedule.Main*p.elem, schedule.Input*p.elem, schedule.Scratch*p.elem
-	p.block, p.shown = p.onBoard()
+	p.block, p.shown = p.spec.onBoard(p.elem)
 	p.sends = make([][]Slice, s.Size)
 	for _, lane := range schedule.Lanes {
 		p.lanes = append(p.lanes, p.planLane(lane))

@@ -22,14 +22,14 @@ func explanation(rows []bench.Row) string {
 		}
 		if i == 0 {
 			m := row.Model
-			fmt.Fprintf(&b, "#\n# Predicted from %s, and reducing at %.1f GB/s:\n", describeLinks(m), perMicro(m.Gamma))
-			fmt.Fprintf(&b, "# %12s %7s %9s %8s %14s %14s %8s\n", "size", "algo", "segment", "streams", "predicted (us)", "measured (us)", "ratio")
+			fmt.Fprintf(&b, "#\n# Predicted from %s, and reducing at %.1f GB/s%s:\n", describeLinks(m), perMicro(m.Gamma), describeCrowd(rows))
+			fmt.Fprintf(&b, "# %12s %9s %9s %8s %14s %14s %8s\n", "size", "algo", "segment", "streams", "predicted (us)", "measured (us)", "ratio")
 		}
 		if row.Predicted == nil {
-			fmt.Fprintf(&b, "# %12d %7s %9s %8s %14s %14.2f %8s\n", row.SizeBytes, row.Algo, "-", "-", "-", row.Lat.P50, "-")
+			fmt.Fprintf(&b, "# %12d %9s %9s %8s %14s %14.2f %8s\n", row.SizeBytes, row.Algo, "-", "-", "-", row.Lat.P50, "-")
 			continue
 		}
-		fmt.Fprintf(&b, "# %12d %7s %9d %8s %14.2f %14.2f %8.2f\n", row.SizeBytes, row.Algo, row.Segment, streamsOf(row), *row.Predicted, row.Lat.P50, row.Lat.P50/(*row.Predicted))
+		fmt.Fprintf(&b, "# %12d %9s %9d %8s %14.2f %14.2f %8.2f\n", row.SizeBytes, row.Algo, row.Segment, streamsOf(row), *row.Predicted, row.Lat.P50, row.Lat.P50/(*row.Predicted))
 	}
 	return b.String()
 }
@@ -41,6 +41,16 @@ func describeLinks(m *thunder.Model) string {
 		s += fmt.Sprintf(" between hosts and %.2f µs, %.2f GB/s within one", m.Local.Alpha, perMicro(m.Local.Beta))
 	}
 	return s
+}
+
+// describeCrowd says by what the prediction was multiplied because ranks share cores.
+func describeCrowd(rows []bench.Row) string {
+	for _, row := range rows {
+		if row.Crowding > 0 {
+			return fmt.Sprintf(", times %.3g for that many ranks on each core", row.Crowding)
+		}
+	}
+	return ""
 }
 
 // streamsOf is the number of TCP streams to a peer, where there are any.
