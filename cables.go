@@ -166,11 +166,7 @@ func (w *wiring) open(ln *tcp.Listener, tc tcp.Config, streams int, hosts []stri
 		}
 		return f, nil
 	}
-	if tc.Checksum {
-		ln.Close()
-		return nil, errors.New("payload checksums (--checksum, THUNDER_CHECKSUM) are not available over several rails; leave them out, or give each rank one address")
-	}
-	f, err := rails.OverTCP(ln, tc, rails.Config{Hosts: hosts, Streams: tc.Streams, Logger: tc.Logger}, w.streamRails)
+	f, err := rails.OverTCP(ln, tc, rails.Config{Hosts: hosts, Streams: tc.Streams, Checksum: tc.Checksum, Logger: tc.Logger}, w.streamRails)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,8 @@
 // message's header always, and in its payload with Options.Checksum (THUNDER_CHECKSUM=1),
 // which is off by default because it looks at every byte twice more. The rank that
 // receives the damage takes the connection for broken, and all get a *PeerLostError
-// with that cause. Shared memory has no way to go wrong between two ranks, and RDMA
+// with that cause; if there are others to the same peer, on several rails, it is sent
+// again there. Shared memory has no way to go wrong between two ranks, and RDMA
 // checks its packets in hardware; fabric/rdma adds its own on devices that may lose them.
 //
 // # After a failure

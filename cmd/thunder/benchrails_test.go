@@ -36,6 +36,16 @@ func onRails(t *testing.T, args ...string) result {
 	return results[0]
 }
 
+// TestBenchRailsChecksum: payloads carry checksums over several rails as over one.
+func TestBenchRailsChecksum(t *testing.T) {
+	t.Parallel()
+	rows := parse(t, onRails(t, "bench", "alltoall", "--checksum", "--json", "--min", "8", "--max", "4MiB", "--factor", "512", "--iters", "3").stdout)
+	if len(rows) != 3 {
+		t.Errorf("%d rows, want 3", len(rows))
+	}
+	right(t, rows, bench.AllToAll, 2)
+}
+
 func TestBenchRailsJSON(t *testing.T) {
 	t.Parallel()
 	const size, iters = 4 << 20, 5

@@ -54,6 +54,8 @@ type Config struct {
 	// Streams is the number of streams on each rail; DefaultStreams if 0. A channel
 	// that carries little has one.
 	Streams int
+	// Checksum has every payload carry a CRC, at both ends or not at all.
+	Checksum bool
 	// Stall is how long a stream may leave segments unacknowledged while others
 	// get on; a second if 0.
 	Stall time.Duration

@@ -27,6 +27,12 @@
 // rail or the peer that fell silent is asked of the system where it knows (Linux):
 // a process that is merely stopped still has a kernel that answers.
 //
+// # Damage
+//
+// A stream on which a header or, with Config.Checksum, a payload arrives that is not what
+// was sent is taken for broken: what it had under way is sent again like any other, and
+// the peer is lost only with the last stream.
+//
 // # On the wire
 //
 // After the carrier's handshake the dialler says which rail it believes the stream
@@ -41,6 +47,8 @@
 //	32  arrived  8 bytes   segments received on this stream
 //	40  credit   8 bytes   the receiver takes segments below this number
 //	48  tag      32 bytes
+//	80  sum      4 bytes   of the payload, with Config.Checksum; else 0
+//	84  check    4 bytes   of the header up to here
 //
 // All frames carry arrived and credit; an ack is sent only where there is no data
 // to send. A receiver takes what arrives within the credit it gave, whether or not

@@ -39,16 +39,6 @@ func TestFailover(t *testing.T) {
 	var log lines
 	fs := ranks(t, 2, 2, rails.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	a, b := join(t, fs, 1)
-	back := func() bool {
-		for _, f := range fs {
-			for _, r := range f.(*rails.Fabric).Rails() {
-				if !r.Up {
-					return false
-				}
-			}
-		}
-		return true
-	}
 	const rounds, size = 60, 1 << 20
 	var wg sync.WaitGroup
 	for dir, way := range [][2]fabric.Link{{a, b}, {b, a}} {
@@ -67,7 +57,7 @@ func TestFailover(t *testing.T) {
 		wg.Go(func() {
 			buf := make([]byte, size)
 			for i := range rounds {
-				if end := i / 10 % 2; dir == 0 && i%10 == 5 && (i == 5 || back()) {
+				if end := i / 10 % 2; dir == 0 && i%10 == 5 && (i == 5 || allUp(fs)) {
 					fs[end].(*rails.Fabric).Cut(1-end, end)
 				}
 				if err := way[1].Recv(t.Context(), &fabric.Tag{byte(i)}, buf); err != nil {
@@ -84,11 +74,7 @@ func TestFailover(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for deadline := time.Now().Add(10 * time.Second); !back(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("a rail did not come back: %+v", fs[0].(*rails.Fabric).Rails())
-		}
-	}
+	waitUp(t, fs)
 	n := 0
 	for _, f := range fs {
 		for _, r := range f.(*rails.Fabric).Rails() {
@@ -179,6 +165,28 @@ func join(t *testing.T, fs []fabric.Fabric, ch fabric.Channel) (a, b fabric.Link
 		t.Fatal(err)
 	}
 	return a, b
+}
+
+// allUp says whether every rail of every rank carries messages.
+func allUp(fs []fabric.Fabric) bool {
+	for _, f := range fs {
+		for _, r := range f.(*rails.Fabric).Rails() {
+			if !r.Up {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// waitUp waits until all rails are up.
+func waitUp(t *testing.T, fs []fabric.Fabric) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !allUp(fs); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("a rail did not come back: %+v", fs[0].(*rails.Fabric).Rails())
+		}
+	}
 }
 
 func closeAll(t *testing.T, fs []fabric.Fabric) {

@@ -2,12 +2,15 @@ package rails
 
 import (
 	"encoding/binary"
+	"hash/crc32"
 
 	"thundercollective/fabric"
 )
 
 const (
-	headerSize = 48 + fabric.TagSize
+	atSum      = 48 + fabric.TagSize
+	atCheck    = atSum + 4
+	headerSize = atCheck + 4
 	// segmentSize is the most payload in a frame: half a millisecond of a
 	// gigabit link, and a multiple of fabric.PieceAlign.
 	segmentSize = 64 << 10
@@ -33,7 +36,11 @@ type header struct {
 	seq, off, total uint64
 	arrived, credit uint64
 	tag             fabric.Tag
+	sum             uint32 // of the payload, with Config.Checksum; else 0
 }
+
+// castagnoli is the polynomial that processors have an instruction for.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func (h *header) encode(b *[headerSize]byte) {
 	le := binary.LittleEndian
@@ -46,10 +53,16 @@ func (h *header) encode(b *[headerSize]byte) {
 	le.PutUint64(b[32:], h.arrived)
 	le.PutUint64(b[40:], h.credit)
 	copy(b[48:], h.tag[:])
+	le.PutUint32(b[atSum:], h.sum)
+	le.PutUint32(b[atCheck:], crc32.Checksum(b[:atCheck], castagnoli))
 }
 
-func (h *header) decode(b *[headerSize]byte) {
+// decode is the reverse of encode. Its error is a *fabric.CorruptError.
+func (h *header) decode(b *[headerSize]byte) error {
 	le := binary.LittleEndian
+	if le.Uint32(b[atCheck:]) != crc32.Checksum(b[:atCheck], castagnoli) {
+		return &fabric.CorruptError{What: "header"}
+	}
 	h.kind = b[0]
 	h.n = le.Uint32(b[4:])
 	h.seq = le.Uint64(b[8:])
@@ -58,4 +71,14 @@ func (h *header) decode(b *[headerSize]byte) {
 	h.arrived = le.Uint64(b[32:])
 	h.credit = le.Uint64(b[40:])
 	copy(h.tag[:], b[48:])
+	h.sum = le.Uint32(b[atSum:])
+	return nil
+}
+
+// sumOf is the sum of a payload that its header carries.
+func (l *link) sumOf(payload []byte) uint32 {
+	if !l.f.cfg.Checksum {
+		return 0
+	}
+	return crc32.Checksum(payload, castagnoli)
 }

@@ -13,13 +13,14 @@ import (
 type greeting struct {
 	link            uint64 // drawn by the dialler; a new link has another
 	stream, streams uint16
+	sums            bool   // payloads carry checksums
 	near, far       string // of the dialler
 }
 
 const (
 	greetingMagic = 0x7468_7261 // "thra"
 	nameSize      = 64
-	greetingSize  = 4 + 8 + 4 + 2*nameSize
+	greetingSize  = 4 + 8 + 4 + 2*nameSize + 1
 	maxReply      = 512
 )
 
@@ -36,7 +37,10 @@ func (g *greeting) write(w io.Writer) error {
 	le.PutUint16(b[12:], g.stream)
 	le.PutUint16(b[14:], g.streams)
 	copy(b[16:16+nameSize], g.near)
-	copy(b[16+nameSize:], g.far)
+	copy(b[16+nameSize:16+2*nameSize], g.far)
+	if g.sums {
+		b[greetingSize-1] = 1
+	}
 	_, err := w.Write(b[:])
 	return err
 }
@@ -53,7 +57,8 @@ func readGreeting(r io.Reader) (g greeting, err error) {
 	g.link = le.Uint64(b[4:])
 	g.stream, g.streams = le.Uint16(b[12:]), le.Uint16(b[14:])
 	g.near = strings.TrimRight(string(b[16:16+nameSize]), "\x00")
-	g.far = strings.TrimRight(string(b[16+nameSize:]), "\x00")
+	g.far = strings.TrimRight(string(b[16+nameSize:16+2*nameSize]), "\x00")
+	g.sums = b[greetingSize-1] == 1
 	return g, nil
 }
 

@@ -97,7 +97,7 @@ func (l *link) open(ctx context.Context, i int) error {
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	if l.dials() {
-		g := greeting{link: l.ident(), stream: uint16(i), streams: uint16(len(l.streams)), near: r.Near, far: r.Far}
+		g := greeting{link: l.ident(), stream: uint16(i), streams: uint16(len(l.streams)), sums: l.f.cfg.Checksum, near: r.Near, far: r.Far}
 		if err = g.write(conn); err == nil {
 			err = readReply(conn)
 		}
@@ -242,6 +242,12 @@ func (l *link) answer(conn Conn, stream int) error {
 func (l *link) agree(g *greeting, stream int) error {
 	f, r := l.f, l.railOf(stream)
 	switch {
+	case g.sums != f.cfg.Checksum:
+		with, without := l.peer, f.Rank()
+		if f.cfg.Checksum {
+			with, without = without, with
+		}
+		return &PairError{fmt.Sprintf("rank %d was started with checksums, rank %d without; say --checksum (THUNDER_CHECKSUM=1) on all ranks or on none", with, without)}
 	case int(g.streams) != len(l.streams):
 		return &PairError{fmt.Sprintf("rank %d on %s opens %d streams, rank %d on %s expects %d over %s",
 			l.peer, f.host(l.peer), g.streams, f.Rank(), f.host(f.Rank()), len(l.streams), f.listRails(l.peer))}

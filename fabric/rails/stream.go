@@ -8,6 +8,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"thundercollective/fabric"
 )
 
 // A stream is one connection of a link, from when it is attached until it breaks.
@@ -88,13 +90,12 @@ func (s *stream) write() {
 			h.kind, h.seq, s.byeDue = kindBye, l.next, false
 		}
 		s.ackDue = false
-		h.encode(&s.head)
 		depth := s.lane.depth()
 		l.mu.Unlock()
 		if seg != nil && seg.n > smallSize {
 			s.depth.to(depth)
 		}
-		err := s.put(seg)
+		err := s.put(&h, seg)
 		l.mu.Lock()
 		if seg != nil {
 			seg.writers--
@@ -111,8 +112,12 @@ func (s *stream) write() {
 }
 
 // put writes the frame of a segment, or one without payload.
-func (s *stream) put(seg *segment) error {
+func (s *stream) put(h *header, seg *segment) error {
 	var err error
+	if seg != nil {
+		h.sum = s.l.sumOf(seg.buf[:seg.n])
+	}
+	h.encode(&s.head)
 	switch {
 	case seg == nil:
 		_, err = s.conn.Write(s.head[:])
@@ -139,10 +144,16 @@ func (s *stream) read() {
 			l.fail(s, err)
 			return
 		}
-		h.decode(&raw)
-		seg, err := l.heard(s, &h)
+		err := h.decode(&raw)
+		var seg *segment
+		if err == nil {
+			seg, err = l.heard(s, &h)
+		}
 		if err == nil && seg != nil {
 			_, err = io.ReadFull(br, seg.buf[:seg.n])
+			if err == nil && l.sumOf(seg.buf[:seg.n]) != h.sum {
+				err = &fabric.CorruptError{What: "payload"}
+			}
 			l.arrive(s, seg, err)
 		}
 		if err != nil {
