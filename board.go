@@ -6,17 +6,17 @@ import "thundercollective/collective"
 // shown its part before; in the ranks' own memory if that is possible and pays. All
 // ranks decide alike: it depends on what they have to agree on anyway.
 func (c *Comm) execute(r *Request, plan *collective.Plan, shown bool) error {
-	switch {
-	case shown || c.fitsBoard(r, plan):
+	if shown || c.fitsBoard(r, plan) {
 		if !shown {
 			if err := plan.Show(c.ctx, c.board, &c.tag, r.Recv, r.Send); err != nil {
 				return err
 			}
 		}
 		return plan.Take(c.ctx, c.board, &c.tag, r.Recv, r.Send)
-	case c.census.commons && r.Algo == Auto && plan.Pools(c.census.reads):
-		c.pages.Used(r.Recv)
-		c.pages.Used(r.Send)
+	}
+	c.pages.Used(r.Recv)
+	c.pages.Used(r.Send)
+	if c.census.commons && r.Algo == Auto && plan.Pools(c.census.reads) {
 		return c.exec.RunCommons(c.ctx, plan, &c.tag, r.Recv, r.Send)
 	}
 	return c.exec.Run(c.ctx, plan, &c.tag, r.Recv, r.Send)

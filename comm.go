@@ -37,10 +37,10 @@ type Comm struct {
 		plan  *collective.Plan
 	}
 	exec    *collective.Executor
-	tag     fabric.Tag         // of the operation, under turn
-	census  census             // under turn
-	board   fabric.Board       // for what is short, under turn; nil if there is none
-	pages   hugepages.Adviser  // under turn
+	tag     fabric.Tag   // of the operation, under turn
+	census  census       // under turn
+	board   fabric.Board // for what is short, under turn; nil if there is none
+	pages   hugepages.Adviser
 	cables  *collective.Cables // nil if all ranks are joined alike
 	hosts   *collective.Hosts
 	model   *Model // what algorithms are chosen by, under turn; nil for rules of thumb

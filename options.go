@@ -82,10 +82,9 @@ type Options struct {
 	// Private keeps ranks of the same machine from reading this rank's memory, beyond
 	// what it has of Comm.Alloc; long operations take longer then.
 	Private bool
-	// SmallPages leaves long buffers in the pages that they are in. Otherwise, ranks of
-	// one machine ask the kernel for huge pages under those that they use repeatedly,
-	// and Comm.Alloc does for what it returns over TCP, unless the system has them
-	// switched off.
+	// SmallPages leaves long buffers in the pages that they are in. Otherwise, ranks ask
+	// the kernel for huge pages under those that they use repeatedly, and Comm.Alloc
+	// does for what it returns over TCP, unless the system has them switched off.
 	SmallPages bool
 	// Algo is the algorithm of all operations that have it; Auto picks by size.
 	Algo Algo

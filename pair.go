@@ -114,6 +114,7 @@ func (t *transfer) move() error {
 	if err != nil {
 		return err
 	}
+	t.comm.pages.Used(t.buf)
 	if t.send {
 		return l.Send(t.comm.ctx, &t.half.tag, t.buf)
 	}

@@ -3,14 +3,17 @@
 //
 // A kernel that has to pin what one process reads of another does so page by page, and
 // processors remember where few pages lie: of a block of 16 MiB, ranks read a third more
-// in the same time if it is made of pages of 2 MiB. Programs get those only if they ask,
-// on most systems, and the buffers of a collective come from an allocator that does not.
+// in the same time if it is made of pages of 2 MiB, and sockets copy such a block faster.
+// Programs get those only if they ask, on most systems, and the buffers of a collective
+// come from an allocator that does not.
 //
 // Asking changes nothing but the time that accesses take: the kernel moves what is there
 // (MADV_COLLAPSE, Linux 6.1), once, which takes it about a millisecond a page. Only whole
 // huge pages within a buffer are asked for, so no memory is used beside it. Where the
 // system has them switched off altogether, nothing is asked.
 package hugepages
+
+import "sync"
 
 const (
 	// Min is the shortest buffer that is looked at. It holds a huge page wherever it
@@ -25,12 +28,13 @@ const (
 	remembered = 64
 )
 
-// An Adviser knows the buffers that a program uses. The zero Adviser knows none. Only one
-// goroutine may use it at a time.
+// An Adviser knows the buffers that a program uses. The zero Adviser knows none. It is safe
+// for concurrent use.
 type Adviser struct {
-	// Off keeps it from asking for anything.
+	// Off keeps it from asking for anything. It is set before the first use.
 	Off bool
 
+	mu    sync.Mutex
 	known [remembered]buffer
 	next  int // which is forgotten for the next new one
 }
@@ -47,17 +51,23 @@ func (a *Adviser) Used(b []byte) {
 	if len(b) < Min || a.Off {
 		return
 	}
-	from, to := within(b)
+	if from, to := within(b); a.again(from, to) {
+		ask(b)
+	}
+}
+
+// again counts a use, and says whether it is the one that shows that there will be more.
+func (a *Adviser) again(from, to uintptr) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for i := range a.known {
 		k := &a.known[i]
-		if from < k.from || to > k.to {
-			continue
+		if from >= k.from && to <= k.to {
+			k.uses++
+			return k.uses == enough
 		}
-		if k.uses++; k.uses == enough {
-			a.ask(b)
-		}
-		return
 	}
 	a.known[a.next] = buffer{from, to, 1}
 	a.next = (a.next + 1) % remembered
+	return false
 }

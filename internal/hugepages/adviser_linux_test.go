@@ -3,6 +3,7 @@ package hugepages
 import (
 	"bytes"
 	"errors"
+	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -45,6 +46,24 @@ func TestUsed(t *testing.T) {
 	}
 	if !bytes.Equal(b, want) {
 		t.Error("what was in the buffer has changed")
+	}
+}
+
+// TestUsedAtOnce: several goroutines may say what they use.
+func TestUsedAtOnce(t *testing.T) {
+	var a Adviser
+	var wg sync.WaitGroup
+	for range 4 {
+		b := hugetest.Memory(t, Min)
+		wg.Go(func() {
+			for range 2 * enough {
+				a.Used(b)
+			}
+		})
+	}
+	wg.Wait()
+	if a.next != 4 {
+		t.Errorf("%d buffers are known, want 4", a.next)
 	}
 }
 

@@ -19,12 +19,10 @@ func within(b []byte) (from, to uintptr) {
 
 // ask asks for huge pages under b. What it does not get it does without: memory may be
 // short, or of a kind that has none.
-func (a *Adviser) ask(b []byte) {
-	if s, err := os.ReadFile(setting); err != nil || bytes.Contains(s, []byte("[never]")) {
-		a.Off = true
-		return
+func ask(b []byte) {
+	if s, err := os.ReadFile(setting); err == nil && !bytes.Contains(s, []byte("[never]")) {
+		_ = collapse(b)
 	}
-	_ = collapse(b)
 }
 
 // Fresh asks for huge pages under memory that nobody has touched yet. A system that does

@@ -8,4 +8,4 @@ func within([]byte) (from, to uintptr) { return 0, 0 }
 func Fresh([]byte) {}
 
 // ask asks for nothing: only Linux moves what is there.
-func (a *Adviser) ask([]byte) { a.Off = true }
+func ask([]byte) {}
