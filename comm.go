@@ -32,10 +32,7 @@ type Comm struct {
 	turn    queue
 	splits  atomic.Uint32 // Split calls so far
 	planner *collective.Planner
-	planned struct { // last, under turn
-		shape planShape
-		plan  *collective.Plan
-	}
+	planned [KindSendRecv + 1]planned // last, by kind, under turn
 	exec    *collective.Executor
 	tag     fabric.Tag   // of the operation, under turn
 	census  census       // under turn

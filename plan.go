@@ -19,8 +19,9 @@ func (c *Comm) plan(r *Request, count int) (*collective.Plan, error) {
 		kind: r.Kind, dtype: r.DType, op: r.Op, algo: r.Algo, root: r.Root,
 		count: count, separate: r.Send != nil, varying: r.Varying,
 	}
-	if shape == c.planned.shape && !r.Varying && r.SendCounts == nil && r.RecvCounts == nil {
-		return c.planned.plan, nil
+	last := &c.planned[r.Kind]
+	if shape == last.shape && !r.Varying && r.SendCounts == nil && r.RecvCounts == nil {
+		return last.plan, nil
 	}
 	s := collective.Spec{
 		Kind: r.Kind, Algo: r.Algo, Rank: c.rank, Size: len(c.ranks), Root: r.Root,
@@ -50,12 +51,19 @@ func (c *Comm) plan(r *Request, count int) (*collective.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("thunder: %w", err)
 	}
-	c.planned.shape, c.planned.plan = shape, plan
+	last.shape, last.plan = shape, plan
 	return plan, nil
 }
 
+// planned is the last plan of a kind of operation. Programs repeat themselves, often
+// several operations in turn: it is looked at before all others.
+type planned struct {
+	shape planShape
+	plan  *collective.Plan
+}
+
 // A planShape is what the plan of a request depends on, but for the counts of
-// v-forms. Programs repeat themselves: the last one is looked at before all others.
+// v-forms.
 type planShape struct {
 	kind              Kind
 	dtype             DType
