@@ -17,9 +17,11 @@ const (
 	// boardRoom is the longest message. All entries of a rank are to stay in the
 	// second-level cache of those who read them.
 	boardRoom = 16 << 10
-	// boardInline is the longest message that is shown with its tag, in a pair of
-	// cache lines; the shortest ones take only the first.
-	boardInline = 80
+	// boardInline is the longest message that is shown with its tag, in lines that
+	// follow each other; the shortest ones take only the first.
+	boardInline = 336
+	// boardSwapped is from how many bytes on two ranks swap (see Swap).
+	boardSwapped = 81
 	// boardReports is how often, in rounds, a rank says how far it is. It has to be
 	// well below boardDepth, or ranks could wait for each other.
 	boardReports = 4
@@ -80,7 +82,8 @@ type board struct {
 	swapping bool     // in this round
 	turn     uint64   // rounds of swapping so far
 	swaps    [][]byte // where messages are swapped, by rank at first
-	showed   int      // bytes in this round; -1 for nothing
+	showed   int      // bytes in this round's entry; -1 if this rank shows nothing
+	before   int      // bytes in the entry before that
 	cond     boardCondition
 	side
 }
@@ -122,16 +125,17 @@ func (b *board) Show(ctx context.Context, tag *fabric.Tag, p []byte) error {
 	e := b.places[b.rank].entries[b.round%boardDepth]
 	e.length = uint64(len(p))
 	e.tag.set(tag)
+	b.showed = len(p)
 	switch {
-	case len(p) <= boardInline:
-		copy(e.small[:], p)
 	case b.swapping:
 		copy(b.swapped(b.rank), p)
+		b.showed = 0
+	case len(p) <= boardInline:
+		copy(e.small[:], p)
 	default:
 		copy(e.data[:], p)
 	}
 	publish.Word(&e.round, b.round)
-	b.showed = len(p)
 	for _, l := range b.links {
 		if l != nil {
 			l.bell.wake()
@@ -145,7 +149,7 @@ func (b *board) Show(ctx context.Context, tag *fabric.Tag, p []byte) error {
 // the last one that was swapped was read from: those lines are in the writer's cache. The
 // rank that it came from does not need them, and nobody else has them.
 func (b *board) Swap(ctx context.Context, tag *fabric.Tag, p []byte) error {
-	b.swapping = len(b.places) == 2 && len(p) > boardInline
+	b.swapping = len(b.places) == 2 && len(p) >= boardSwapped
 	return b.Show(ctx, tag, p)
 }
 
@@ -210,10 +214,10 @@ func (b *board) Look(ctx context.Context, rank int, tag *fabric.Tag, n int) ([]b
 		l.seen.count(n)
 	}
 	switch {
-	case n <= boardInline:
-		return e.small[:n:n], nil
 	case b.swapping:
 		return b.swapped(rank)[:n:n], nil
+	case n <= boardInline:
+		return e.small[:n:n], nil
 	}
 	return e.data[:n:n], nil
 }
@@ -233,8 +237,8 @@ func (b *board) appears(e *entry) bool {
 func (b *board) Next() {
 	b.round++
 	if b.showed >= 0 {
-		b.prepare()
-		b.showed = -1
+		b.prepare(max(b.showed, b.before))
+		b.before, b.showed = b.showed, -1
 	}
 	if b.swapping {
 		b.swapping = false
@@ -251,24 +255,21 @@ func (b *board) Next() {
 	}
 }
 
-// prepare fetches the lines of this rank's next entry, which its readers have had, for
-// as much as it showed in the last round.
-func (b *board) prepare() {
+// prepare fetches the lines of this rank's next entry, which its readers have had, for n
+// bytes: the more of the last two, as programs do different things in turn.
+func (b *board) prepare(n int) {
 	for i := range b.places {
 		if p := &b.places[i]; p.link != nil && p.done+boardDepth < b.round {
 			return // one may still be reading
 		}
 	}
 	e := b.places[b.rank].entries[b.round%boardDepth]
-	if b.showed <= boardInline {
-		publish.Prepare(unsafe.Pointer(e), boardHeader+b.showed)
+	if n <= boardInline {
+		publish.Prepare(unsafe.Pointer(e), boardHeader+n)
 		return
 	}
 	publish.Prepare(unsafe.Pointer(e), boardHeader)
-	if b.swapping {
-		return
-	}
-	publish.Prepare(unsafe.Pointer(&e.data), min(b.showed, boardPrepared))
+	publish.Prepare(unsafe.Pointer(&e.data), min(n, boardPrepared))
 }
 
 // Close implements fabric.Board.
