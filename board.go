@@ -24,12 +24,22 @@ func (c *Comm) execute(r *Request, plan *collective.Plan, shown bool) error {
 
 // fitsBoard says whether an operation is done on the group's board.
 func (c *Comm) fitsBoard(r *Request, plan *collective.Plan) bool {
-	return r.Algo == Auto && c.hasRoom(plan.Shown())
+	return r.Algo == Auto && c.hasRoom(r.Kind, plan.Shown())
 }
 
-// hasRoom says whether there is a board, and what a rank shows there fits it.
-func (c *Comm) hasRoom(shown int) bool {
-	return c.board != nil && shown >= 0 && shown <= c.board.Room()
+// hasRoom says whether there is a board, and what a rank shows there fits it, and is not
+// better read where it lies.
+func (c *Comm) hasRoom(k Kind, shown int) bool {
+	if c.board == nil || shown < 0 || shown > c.board.Room() {
+		return false
+	}
+	return k != KindBroadcast || !c.reads(k, shown)
+}
+
+// reads says whether ranks are sure to read an operation's data from each other's memory.
+func (c *Comm) reads(k Kind, bytes int) bool {
+	_, sure := collective.Pools(k, len(c.ranks), bytes, c.census.reads)
+	return sure
 }
 
 // showEarly shows this rank's part of an operation if that is done on the board and

@@ -116,3 +116,6 @@ func (p *paths) Reach(peer int, h fabric.Handle, n int) ([]byte, error) {
 func (p *paths) Read(peer int, h fabric.Handle, off int, b []byte) error {
 	return p.comm.job.fab.(fabric.Reader).Read(p.comm.ranks[peer], h, off, b)
 }
+
+// Board makes paths a collective.Commons.
+func (p *paths) Board() fabric.Board { return p.comm.board }

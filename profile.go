@@ -158,7 +158,7 @@ func (c *Comm) Choice(k Kind, a Algo, dt DType, count int) Choice {
 	bytes := count * dt.Size()
 	choice := Choice{Algo: s.Algo, Segment: cmp.Or(c.segment(k, s.Algo, bytes), collective.DefaultSegment), Crowded: c.census.crowded}
 	if c.census.commons && a == Auto {
-		choice.Board = c.hasRoom(s.Shown(dt.Size()))
+		choice.Board = c.hasRoom(k, s.Shown(dt.Size()))
 		choice.PooledAlloc, choice.Pooled = collective.Pools(k, len(c.ranks), bytes, c.census.reads)
 		choice.Travels = collective.Travels(k, len(c.ranks), bytes)
 	}

@@ -18,6 +18,9 @@ type Commons interface {
 	Reach(peer int, h fabric.Handle, n int) ([]byte, error)
 	// Read fills b with what lies off bytes into the memory that peer has named.
 	Read(peer int, h fabric.Handle, off int, b []byte) error
+	// Board returns a board of all ranks, on which they agree; nil if they have none.
+	// It is the caller's until the operation ends.
+	Board() fabric.Board
 }
 
 // What ranks say of their memory in the last byte of its handle.
@@ -29,6 +32,7 @@ const (
 // commons is what an executor knows of the memory of all ranks while it runs an
 // operation in common.
 type commons struct {
+	board   fabric.Board    // what is told goes over it; nil for messages
 	handles []fabric.Handle // by rank
 	mapped  [][]byte        // by rank: what handles names; nil if it can only be read
 	common  byte            // what all ranks say of theirs
@@ -46,7 +50,7 @@ type commons struct {
 // done in round trips (see travel).
 //
 // It takes a message each way to say where the memory is, and another to know that all
-// are done with it. Nobody writes to the memory of others, except where all have mapped
+// are done with it, or a round of a board each. Nobody writes to the memory of others, except where all have mapped
 // it and it is meant for the result. When some rank's memory does not allow it, or is too
 // short for it to pay, the plan is run instead, so any buffers may be passed. All ranks
 // have to call it alike. The peers must be a Commons.
@@ -102,12 +106,11 @@ func (x *Executor) exchange() (bool, *StepError) {
 	if x.handles == nil {
 		x.handles, x.mapped = make([]fabric.Handle, x.size), make([][]byte, x.size)
 	}
+	x.board = x.peers.(Commons).Board()
 	if x.givesFirst(x.rank) {
 		x.offer()
-		for p := range x.boxes {
-			if err := x.tell(p, x.handles[x.rank][:]); err != nil {
-				return false, err
-			}
+		if err := x.say(x.handles[x.rank][:]); err != nil {
+			return false, err
 		}
 	}
 	x.own = x.ownBlock()
@@ -119,12 +122,13 @@ func (x *Executor) exchange() (bool, *StepError) {
 			continue
 		}
 		h := &x.handles[p]
-		if err := x.hear(p, h[:]); err != nil {
+		if err := x.learn(p, h[:]); err != nil {
 			return false, err
 		}
 		possible = possible && *h != fabric.Handle{}
 		x.common &= h[len(h)-1]
 	}
+	x.endRound()
 	s := &x.plan.spec
 	if _, read := pays(s.Kind, s.Size, s.Count*x.plan.elem); x.common&saysMapped == 0 && !read {
 		return false, nil
@@ -192,21 +196,61 @@ func (x *Executor) givesFirst(p int) bool {
 // part returns when nobody reads this rank's memory any more.
 func (x *Executor) part() *StepError {
 	s := &x.plan.spec
-	for p := range x.boxes {
-		if s.reads(x.rank, p) {
-			if err := x.tell(p, nil); err != nil {
-				return err
-			}
+	if !s.down() || s.Rank != s.Root {
+		if err := x.say(nil); err != nil {
+			return err
 		}
 	}
 	for p := range x.boxes {
 		if s.reads(p, x.rank) {
-			if err := x.hear(p, nil); err != nil {
+			if err := x.learn(p, nil); err != nil {
+				return err
+			}
+		}
+	}
+	x.endRound()
+	return nil
+}
+
+// say tells the others a few bytes: those who read this rank's memory, or whose memory it
+// reads. They learn it.
+func (x *Executor) say(b []byte) *StepError {
+	if x.board != nil {
+		if err := x.board.Show(x.ctx, &x.tag, b); err != nil {
+			return x.commonsError(SendStep, x.rank, err)
+		}
+		return nil
+	}
+	s := &x.plan.spec
+	for p := range x.boxes {
+		if s.reads(x.rank, p) || s.reads(p, x.rank) {
+			if err := x.tell(p, b); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// learn returns when rank p has said as many bytes as b has room for, unless p is this
+// rank.
+func (x *Executor) learn(p int, b []byte) *StepError {
+	if x.board == nil || p == x.rank {
+		return x.hear(p, b)
+	}
+	said, err := x.board.Look(x.ctx, p, &x.tag, len(b))
+	if err != nil {
+		return x.commonsError(RecvStep, p, err)
+	}
+	copy(b, said)
+	return nil
+}
+
+// endRound comes when this rank has said and learnt all there is.
+func (x *Executor) endRound() {
+	if x.board != nil {
+		x.board.Next()
+	}
 }
 
 // tell sends a few bytes, unless p is this rank. Links are opened in the order of the

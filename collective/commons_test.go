@@ -37,7 +37,10 @@ type poolPeers struct {
 	rank   int
 	pool   *pool
 	access *access // of this rank
+	board  fabric.Board
 }
+
+func (p poolPeers) Board() fabric.Board { return p.board }
 
 func (p poolPeers) Offer(b []byte) (h fabric.Handle, mapped bool) {
 	if *p.access == hidden {
@@ -76,9 +79,22 @@ func (p poolPeers) Read(peer int, h fabric.Handle, off int, b []byte) error {
 
 // newPool returns the executors of n ranks that share a pool.
 func newPool(t testing.TB, n int) (*testGroup, *pool, []access) {
+	return newPoolOf(t, n, make([]fabric.Board, n))
+}
+
+// newBoardPool returns those of ranks that have a board, too.
+func newBoardPool(t testing.TB, n int) (*testGroup, *pool, []access) {
+	var boards []fabric.Board
+	for _, b := range newSlate(n) {
+		boards = append(boards, b)
+	}
+	return newPoolOf(t, n, boards)
+}
+
+func newPoolOf(t testing.TB, n int, boards []fabric.Board) (*testGroup, *pool, []access) {
 	peers, all, how := memPeers(t, n), &pool{}, make([]access, n)
 	for r := range peers {
-		peers[r] = poolPeers{peers[r], r, all, &how[r]}
+		peers[r] = poolPeers{Peers: peers[r], rank: r, pool: all, access: &how[r], board: boards[r]}
 	}
 	g := newTestGroup(t, peers)
 	g.common = true
@@ -101,11 +117,19 @@ func (g *testGroup) sent() (n uint64) {
 // that all can only read, and of both kinds; around the lengths where that begins to pay,
 // in place and not. It checks the results, and that hardly anything is sent if it pays.
 func TestCommons(t *testing.T) {
+	t.Run("messages", func(t *testing.T) { testCommons(t, newPool) })
+	t.Run("board", func(t *testing.T) { testCommons(t, newBoardPool) })
+}
+
+// A maker makes the executors of n ranks.
+type maker func(t testing.TB, n int) (*testGroup, *pool, []access)
+
+func testCommons(t *testing.T, newPool maker) {
 	const KiB = 1 << 10
 	for _, n := range []int{2, 3, 5} {
 		sizes := []int{16 * KiB, 128*KiB + 4, 256*KiB - 4, 256 * KiB}
 		if n == 2 {
-			sizes = []int{16 * KiB, 32*KiB - 4, 32*KiB + 4*17, 64 * KiB, 256 * KiB, 1024 * KiB}
+			sizes = []int{16*KiB - 4, 16 * KiB, 32*KiB - 4, 32*KiB + 4*17, 64 * KiB, 256 * KiB, 1024 * KiB}
 		}
 		g, all, how := newPool(t, n)
 		for _, kind := range pooled {
@@ -149,6 +173,11 @@ func TestCommons(t *testing.T) {
 
 // TestCommonsRefused: when a rank's memory cannot be read, messages do.
 func TestCommonsRefused(t *testing.T) {
+	t.Run("messages", func(t *testing.T) { testCommonsRefused(t, newPool) })
+	t.Run("board", func(t *testing.T) { testCommonsRefused(t, newBoardPool) })
+}
+
+func testCommonsRefused(t *testing.T, newPool maker) {
 	const n = 3
 	for loner := range n {
 		g, all, how := newPool(t, n)

@@ -6,7 +6,7 @@ import "context"
 // quicker in common: with memory that all have mapped, and with memory that has to be
 // read through the kernel. The numbers are measured. What they follow:
 //
-// Two rounds of messages come on top, which also keep a rank that would only send from
+// Two rounds of messages, or of a board, come on top, which also keep a rank that would only send from
 // running ahead. A page that is read through the kernel costs about as much as two
 // copies, into the memory of a link and out of it, that two processors make at once. So
 // it pays where every rank both sends and receives, all along; in Scatter, whose root
@@ -22,7 +22,11 @@ func pays(k Kind, size, bytes int) (mapped, read bool) {
 	case AllReduce:
 		return bytes >= 16*KiB, false
 	case Broadcast:
-		return bytes >= 32*KiB, bytes >= 32*KiB && (bytes < 1*MiB || !pair)
+		least := 32 * KiB
+		if pair {
+			least = 16 * KiB
+		}
+		return bytes >= least, bytes >= least && (bytes < 1*MiB || !pair)
 	case Scatter:
 		if pair {
 			return bytes >= 64*KiB, bytes >= 64*KiB

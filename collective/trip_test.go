@@ -73,7 +73,7 @@ func newTrippers(t testing.TB, n int) (*testGroup, []access, *atomic.Int64, []*t
 	peers, all, how, made := memPeers(t, n), &pool{}, make([]access, n), &atomic.Int64{}
 	trippers := make([]*tripPeers, n)
 	for r := range peers {
-		trippers[r] = &tripPeers{poolPeers: poolPeers{peers[r], r, all, &how[r]}, made: made}
+		trippers[r] = &tripPeers{poolPeers: poolPeers{Peers: peers[r], rank: r, pool: all, access: &how[r]}, made: made}
 		peers[r] = trippers[r]
 	}
 	g := newTestGroup(t, peers)
