@@ -39,9 +39,13 @@ func (c benchCase) file() string { return fmt.Sprintf("%s-%s-%d", c.mode, c.wire
 // A contender times a case: µs by size.
 type contender struct {
 	name string
+	slow bool // takes seconds to start
 	does func(c benchCase) bool
-	run  func(ctx context.Context, s *settings, c benchCase) (map[int]float64, error)
+	run  runner
 }
+
+// A runner starts a contender's ranks, which time some sizes.
+type runner func(ctx context.Context, s *settings, c benchCase, sizes []int) (map[int]float64, error)
 
 // ours are the contenders that the others are compared with.
 const (
@@ -53,28 +57,28 @@ const (
 // contenders lists who takes part, ours first.
 func contenders(s *settings) []contender {
 	list := []contender{
-		{ours, func(benchCase) bool { return true }, thunderRun(false)},
-		{oursAlloc, func(c benchCase) bool { return c.wire == "shm" && c.mode == "allreduce" }, thunderRun(true)},
-		{limitName, func(c benchCase) bool { return c.wire == "shm" && c.mode == "allreduce" && c.ranks == 2 }, limitRun},
+		{ours, false, func(benchCase) bool { return true }, thunderRun(false)},
+		{oursAlloc, false, func(c benchCase) bool { return c.wire == "shm" && c.mode == "allreduce" }, thunderRun(true)},
+		{limitName, false, func(c benchCase) bool { return c.wire == "shm" && c.mode == "allreduce" && c.ranks == 2 }, limitRun},
 	}
 	if s.mpi != "" {
-		list = append(list, contender{"Open MPI", func(benchCase) bool { return true }, mpiRun})
+		list = append(list, contender{"Open MPI", false, func(benchCase) bool { return true }, mpiRun})
 	}
 	if s.python != "" {
 		list = append(list,
-			contender{"Gloo (PyTorch)", func(c benchCase) bool { return c.wire == "tcp" }, glooRun},
-			contender{"MLX ring", func(c benchCase) bool {
+			contender{"Gloo (PyTorch)", true, func(c benchCase) bool { return c.wire == "tcp" }, glooRun},
+			contender{"MLX ring", true, func(c benchCase) bool {
 				return c.wire == "tcp" && (c.mode == "allreduce" || c.mode == "allgather")
 			}, mlxRun})
 	}
 	return list
 }
 
-func thunderRun(alloc bool) func(context.Context, *settings, benchCase) (map[int]float64, error) {
-	return func(ctx context.Context, s *settings, c benchCase) (map[int]float64, error) {
+func thunderRun(alloc bool) runner {
+	return func(ctx context.Context, s *settings, c benchCase, sizes []int) (map[int]float64, error) {
 		args := []string{"bench", c.mode, "-n", strconv.Itoa(c.ranks), "--fabric", c.wire, "--json", "--no-check",
-			"--min", strconv.Itoa(s.sizes[0]), "--max", strconv.Itoa(s.sizes[len(s.sizes)-1]),
-			"--factor", strconv.Itoa(s.sizes[1] / s.sizes[0])}
+			"--min", strconv.Itoa(sizes[0]), "--max", strconv.Itoa(sizes[len(sizes)-1]),
+			"--factor", strconv.Itoa(s.factor)}
 		if apart(c.mode) {
 			args = append(args, "--apart")
 		}
@@ -97,7 +101,7 @@ func thunderRun(alloc bool) func(context.Context, *settings, benchCase) (map[int
 				return nil, err
 			}
 			// Sizes below one element a rank are rounded up.
-			for _, size := range s.sizes {
+			for _, size := range sizes {
 				if size == row.Size || size < row.Size && row.Size <= 4*c.ranks {
 					got[size] = row.Lat.P50
 				}
@@ -111,32 +115,32 @@ func thunderRun(alloc bool) func(context.Context, *settings, benchCase) (map[int
 // need not wait for each other in the operation itself. The peers' programs do alike.
 func apart(mode string) bool { return mode == "broadcast" }
 
-func mpiRun(ctx context.Context, s *settings, c benchCase) (map[int]float64, error) {
+func mpiRun(ctx context.Context, s *settings, c benchCase, sizes []int) (map[int]float64, error) {
 	btl := "self,vader"
 	if c.wire == "tcp" {
 		btl = "self,tcp"
 	}
 	args := []string{"--allow-run-as-root", "--oversubscribe", "-n", strconv.Itoa(c.ranks),
 		"--mca", "pml", "ob1", "--mca", "btl", btl, "--mca", "btl_tcp_if_include", "lo", s.mpi, c.mode}
-	cmd := exec.CommandContext(ctx, s.mpirun, append(args, texts(s.sizes)...)...)
+	cmd := exec.CommandContext(ctx, s.mpirun, append(args, texts(sizes)...)...)
 	out, err := output(cmd)
 	return parse(out), err
 }
 
-func glooRun(ctx context.Context, s *settings, c benchCase) (map[int]float64, error) {
+func glooRun(ctx context.Context, s *settings, c benchCase, sizes []int) (map[int]float64, error) {
 	port, err := freePort()
 	if err != nil {
 		return nil, err
 	}
-	return pythonRun(ctx, s, c, func(rank int) *exec.Cmd {
+	return pythonRun(c, func(rank int) *exec.Cmd {
 		args := []string{filepath.Join(s.programs, "gloo.py"), c.mode, strconv.Itoa(rank), strconv.Itoa(c.ranks), port}
-		cmd := exec.CommandContext(ctx, s.python, append(args, texts(s.sizes)...)...)
+		cmd := exec.CommandContext(ctx, s.python, append(args, texts(sizes)...)...)
 		cmd.Env = append(os.Environ(), "GLOO_SOCKET_IFNAME=lo")
 		return cmd
 	})
 }
 
-func mlxRun(ctx context.Context, s *settings, c benchCase) (map[int]float64, error) {
+func mlxRun(ctx context.Context, s *settings, c benchCase, sizes []int) (map[int]float64, error) {
 	var hosts [][]string
 	for range c.ranks {
 		port, err := freePort()
@@ -154,16 +158,16 @@ func mlxRun(ctx context.Context, s *settings, c benchCase) (map[int]float64, err
 		return nil, err
 	}
 	defer os.Remove(file)
-	return pythonRun(ctx, s, c, func(rank int) *exec.Cmd {
+	return pythonRun(c, func(rank int) *exec.Cmd {
 		args := []string{filepath.Join(s.programs, "mlx_ring.py"), c.mode, strconv.Itoa(rank), strconv.Itoa(c.ranks)}
-		cmd := exec.CommandContext(ctx, s.python, append(args, texts(s.sizes)...)...)
+		cmd := exec.CommandContext(ctx, s.python, append(args, texts(sizes)...)...)
 		cmd.Env = append(os.Environ(), "MLX_HOSTFILE="+file, "MLX_RANK="+strconv.Itoa(rank))
 		return cmd
 	})
 }
 
 // pythonRun starts a process for each rank and returns what rank 0 printed.
-func pythonRun(_ context.Context, _ *settings, c benchCase, command func(rank int) *exec.Cmd) (map[int]float64, error) {
+func pythonRun(c benchCase, command func(rank int) *exec.Cmd) (map[int]float64, error) {
 	outs, errs := make([][]byte, c.ranks), make([]error, c.ranks)
 	var wg sync.WaitGroup
 	for r := range c.ranks {

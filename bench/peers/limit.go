@@ -12,13 +12,13 @@ import (
 
 // limitRun times what bounds an all-reduce in shared memory: two threads of one
 // process that each add half of both buffers and store the sum to both.
-func limitRun(_ context.Context, s *settings, _ benchCase) (map[int]float64, error) {
+func limitRun(_ context.Context, _ *settings, _ benchCase, sizes []int) (map[int]float64, error) {
 	add, err := reduce.Lookup(reduce.F32, reduce.Sum)
 	if err != nil {
 		return nil, err
 	}
 	got := map[int]float64{}
-	for _, size := range s.sizes {
+	for _, size := range sizes {
 		if size < 4096 {
 			continue // a thread's share would be less than the cost of meeting
 		}

@@ -2,11 +2,11 @@
 // this machine, in one interleaved run, and writes a table of ratios and plots.
 // 'make bench-peers' installs what it needs and calls it; see scripts/bench-peers.sh.
 //
-// Every contender runs every size in every round, one after the other, so that what
-// else the machine does hits all of them alike. What is shown is the median over the
-// rounds of the median over the iterations of the mean over the ranks. Nothing is left out: a contender that
-// cannot run is named with its reason, and where thundercollective loses it says so
-// in red.
+// Every contender runs every size in every round, one after the other, short sizes
+// several times, so that what else the machine does hits all of them alike. What is shown
+// is the median over these starts of the median over the iterations of the mean over the
+// ranks. Nothing is left out: a contender that cannot run is named with its reason, and
+// where thundercollective loses it says so in red.
 package main
 
 import (
@@ -27,7 +27,9 @@ type settings struct {
 	programs string // directory of the peers' programs
 	out      string
 	rounds   int
-	sizes    []int
+	starts   int   // a round, of what is short
+	sizes    []int // ascending by factor
+	factor   int
 	ranks    []int
 	modes    []string
 	self     string
@@ -48,15 +50,17 @@ func main() {
 	flag.StringVar(&s.programs, "programs", "bench/peers/programs", "directory of the peers' programs")
 	flag.StringVar(&s.out, "out", "docs/benchmarks", "directory to write to")
 	flag.IntVar(&s.rounds, "rounds", 3, "how often everything is run")
+	flag.IntVar(&s.starts, "starts", 4, "how often short sizes are run in each")
 	flag.Parse()
 	s.ranks, s.timeout = []int{2, 4}, 5*time.Minute
 	s.modes = []string{"allreduce", "allgather", "reducescatter", "broadcast", "alltoall"}
-	factor, most := 4, 256<<20
+	most := 256 << 20
+	s.factor = 4
 	if *quick {
-		factor, most, s.rounds = 16, 16<<20, 1
+		s.factor, most, s.rounds, s.starts = 16, 16<<20, 1, 1
 		s.modes = s.modes[:1]
 	}
-	for size := 4; size <= most; size *= factor {
+	for size := 4; size <= most; size *= s.factor {
 		s.sizes = append(s.sizes, size)
 	}
 	var err error

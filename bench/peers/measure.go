@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
+
+// longFrom is the size from which on one start a round is enough.
+const longFrom = 128 << 10
 
 // results are the measurements of all rounds.
 type results struct {
@@ -60,22 +64,20 @@ func measure(ctx context.Context, s *settings, progress io.Writer) *results {
 	}
 	for round := range s.rounds {
 		for _, c := range r.cases {
-			for i := range list {
-				// Another one begins each round.
-				who := list[(i+round)%len(list)]
-				if !who.does(c) || ctx.Err() != nil {
+			for i, t := range turns(list, s, round) {
+				if !t.who.does(c) || ctx.Err() != nil {
 					continue
 				}
-				fmt.Fprintf(progress, "%4.0fs round %d of %d: %v: %s\n", time.Since(r.started).Seconds(), round+1, s.rounds, c, who.name)
+				fmt.Fprintf(progress, "%4.0fs round %d of %d: %v: %d: %s\n", time.Since(r.started).Seconds(), round+1, s.rounds, c, i+1, t.who.name)
 				limited, cancel := context.WithTimeout(ctx, s.timeout)
-				got, err := who.run(limited, s, c)
+				got, err := t.who.run(limited, s, c, t.sizes)
 				cancel()
 				if err != nil {
-					r.troubles = append(r.troubles, fmt.Sprintf("%s, round %d, %v: %v", who.name, round+1, c, err))
+					r.troubles = append(r.troubles, fmt.Sprintf("%s, round %d, %v: %v", t.who.name, round+1, c, err))
 				}
-				for size, t := range got {
-					k := key{c, who.name, size}
-					r.micros[k] = append(r.micros[k], t)
+				for size, micros := range got {
+					k := key{c, t.who.name, size}
+					r.micros[k] = append(r.micros[k], micros)
 				}
 			}
 		}
@@ -83,4 +85,31 @@ func measure(ctx context.Context, s *settings, progress io.Writer) *results {
 		r.pingPong(ctx, s)
 	}
 	return r
+}
+
+// A turn is one start of a contender.
+type turn struct {
+	who   *contender
+	sizes []int
+}
+
+// turns lists who runs what in a round, one after the other. Short operations are over
+// before the machine has changed its speed, which it does all the time: they are measured
+// in several starts, by turns, by all but those who take long to start.
+func turns(list []contender, s *settings, round int) (order []turn) {
+	long, _ := slices.BinarySearch(s.sizes, longFrom)
+	for start := range s.starts + 1 {
+		for i := range list {
+			who := &list[(i+round+start)%len(list)] // another one begins each time
+			switch {
+			case who.slow && start == 0:
+				order = append(order, turn{who, s.sizes})
+			case !who.slow && start < s.starts:
+				order = append(order, turn{who, s.sizes[:long]})
+			case !who.slow && long < len(s.sizes):
+				order = append(order, turn{who, s.sizes[long:]})
+			}
+		}
+	}
+	return order
 }

@@ -14,12 +14,12 @@ import (
 func writeTables(path string, s *settings, r *results) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Side by side\n\n")
-	fmt.Fprintf(&b, "Measured %s on %s, %d cores, %s/%s, by `make bench-peers` with %d rounds.\n",
-		r.started.UTC().Format("2006-01-02"), bench.CPU(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, s.rounds)
+	fmt.Fprintf(&b, "Measured %s on %s, %d cores, %s/%s, by `make bench-peers` with %d rounds;\nwhat is shorter than %s was started %d times in each, but for Gloo and MLX.\n",
+		r.started.UTC().Format("2006-01-02"), bench.CPU(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, s.rounds, bench.FormatSize(longFrom), s.starts)
 	b.WriteString(`
 Float32, sum, in place where there is a choice, all buffers written to before. Times
 are microseconds: the mean over the ranks of an iteration, of that the median over the
-iterations of a run, and of that the median over the rounds. Iterations follow each
+iterations of a start, and of that the median over the starts. Iterations follow each
 other, but for those of broadcasts, before each of which the ranks meet in a barrier that
 is not timed: otherwise the root would run ahead. All contenders ran in turns. The number
 behind a time is that time divided by ours: above 1 we are ahead, and where we are behind
