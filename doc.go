@@ -52,6 +52,7 @@
 //   - *PeerLostError: a rank is gone;
 //   - *TimeoutError: the context's deadline or Options.Timeout passed, with what
 //     the late ranks were doing;
+//   - *OptionError: Init was given something that it does not take;
 //   - *MismatchError: ranks called different things;
 //   - *AbortError: a rank cancelled its context or called Abort;
 //   - *AuthError (from Init): a peer does not know the token.

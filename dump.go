@@ -2,7 +2,6 @@ package thunder
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -184,7 +183,7 @@ func checkDumpDir(dir string) error {
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("thunder: folder for the flight recorder (THUNDER_DUMP_DIR): %w", err)
+		return badOption("folder for the flight recorder (THUNDER_DUMP_DIR): %w", err)
 	}
 	return nil
 }

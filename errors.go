@@ -11,6 +11,17 @@ import (
 // AuthError says that a peer does not know the job's token.
 type AuthError = handshake.AuthError
 
+// An OptionError says that Init does not take an option or a THUNDER_ variable, and what
+// it would take.
+type OptionError struct{ Err error }
+
+func (e *OptionError) Error() string { return "thunder: " + e.Err.Error() }
+func (e *OptionError) Unwrap() error { return e.Err }
+
+func badOption(format string, args ...any) error {
+	return &OptionError{fmt.Errorf(format, args...)}
+}
+
 // A PeerLostError says that a rank is gone: its process ended, it was stopped, or
 // its machine or cable is down, as Cause says. All survivors name the same one; a
 // rank that the others could not reach, but which still runs, gets the error about

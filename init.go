@@ -24,6 +24,9 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := o.checkFabric(); err != nil {
+		return nil, err
+	}
 	cfg, err := whoAmI(o, os.Getenv)
 	if err != nil {
 		return nil, fmt.Errorf("thunder: %w", err)

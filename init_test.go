@@ -176,10 +176,22 @@ func TestInitBadOptions(t *testing.T) {
 		"streams": {Rank: 0, Size: 2, Addrs: freeaddr.Loopback(t, 2), Streams: 1000},
 		"timeout": {Timeout: -1},
 	} {
-		if c, err := thunder.Init(t.Context(), o); err == nil {
+		c, err := thunder.Init(t.Context(), o)
+		if err == nil {
 			t.Errorf("%s: no error", name)
 			c.Close()
 		}
+		// What is known without the others, Validate says too.
+		_, option := errors.AsType[*thunder.OptionError](err)
+		if again := o.Validate(); option != (name != "rank") || option && (again == nil || again.Error() != err.Error()) {
+			t.Errorf("%s: Init says %v, Validate %v", name, err, again)
+		}
+	}
+	if err := (thunder.Options{Profile: "/nonexistent", Fabric: "tcp", Streams: 4}).Validate(); err == nil || !strings.Contains(err.Error(), "thunder tune") {
+		t.Errorf("got %v, want it said how to write a profile", err)
+	}
+	if err := (thunder.Options{}).Validate(); err != nil {
+		t.Errorf("got %v for nothing", err)
 	}
 	t.Setenv("THUNDER_TIMEOUT", "soon")
 	if _, err := thunder.Init(t.Context(), thunder.Options{}); err == nil || !strings.Contains(err.Error(), "THUNDER_TIMEOUT") {

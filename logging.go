@@ -1,7 +1,6 @@
 package thunder
 
 import (
-	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -26,7 +25,7 @@ func newLogger(w io.Writer, level string) (*slog.Logger, error) {
 	}
 	least, ok := logLevels[level]
 	if !ok {
-		return nil, fmt.Errorf("thunder: THUNDER_LOG is %q: give off, warn, info or debug", level)
+		return nil, badOption("THUNDER_LOG is %q: give off, warn, info or debug", level)
 	}
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: least})), nil
 }

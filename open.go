@@ -1,7 +1,6 @@
 package thunder
 
 import (
-	"fmt"
 	"os"
 	"runtime"
 	"time"
@@ -15,12 +14,6 @@ import (
 // openFabric makes the fabric that the options name out of the listener. All ranks
 // have to name the same.
 func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rendezvous.Config, o Options) (fabric.Fabric, error) {
-	switch o.Fabric {
-	case "", "auto", "tcp", "rdma", "shm":
-	default:
-		ln.Close()
-		return nil, fmt.Errorf("there is no fabric %q here; choose auto, tcp, rdma or shm", o.Fabric)
-	}
 	tc := tcp.Config{
 		Rank: roster.Rank, Generation: roster.Generation, Token: cfg.Token,
 		Checksum: o.Checksum, Streams: o.Streams, Spin: spinTime, Crowded: crowded(roster), Logger: o.Logger,

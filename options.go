@@ -1,7 +1,6 @@
 package thunder
 
 import (
-	"fmt"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"thundercollective/fabric/stream"
+	"thundercollective/fabric/tcp"
 	"thundercollective/metrics"
 	"thundercollective/rendezvous"
 )
@@ -121,6 +121,33 @@ type Options struct {
 	usb4 stream.System // where USB4 streams are; the machine's own if nil
 }
 
+// Validate says what Init would not take of these options and of the THUNDER_ variables
+// beside them, with an *OptionError. It meets nobody: whoever starts ranks can ask once
+// before all of them complain.
+func (o Options) Validate() error {
+	o, err := o.complete(os.Getenv)
+	if err != nil {
+		return err
+	}
+	if err := o.checkFabric(); err != nil {
+		return err
+	}
+	if _, err := o.profile(); err != nil {
+		return err
+	}
+	_, err = o.metricsAt(0)
+	return err
+}
+
+// checkFabric checks the name of the fabric that Init is to use; Local has one of its own.
+func (o Options) checkFabric() error {
+	switch o.Fabric {
+	case "", "auto", "tcp", "rdma", "shm":
+		return nil
+	}
+	return badOption("there is no fabric %q here; choose auto, tcp, rdma or shm", o.Fabric)
+}
+
 // complete fills in what is left from the environment and the defaults.
 func (o Options) complete(getenv func(string) string) (Options, error) {
 	if o.Fabric == "" {
@@ -140,7 +167,7 @@ func (o Options) complete(getenv func(string) string) (Options, error) {
 		if s := getenv(v.name); s != "" && !*v.to {
 			on, err := strconv.ParseBool(s)
 			if err != nil {
-				return o, fmt.Errorf("thunder: %s is %q: give 1 or 0", v.name, s)
+				return o, badOption("%s is %q: give 1 or 0", v.name, s)
 			}
 			*v.to = on
 		}
@@ -169,11 +196,11 @@ func (o Options) complete(getenv func(string) string) (Options, error) {
 	}
 	switch {
 	case o.Silence != 0 && o.Silence < minSilence:
-		return o, fmt.Errorf("thunder: a rank cannot be taken for dead after %v; allow at least %v", o.Silence, minSilence)
+		return o, badOption("a rank cannot be taken for dead after %v; allow at least %v", o.Silence, minSilence)
 	case o.Timeout < 0 || o.StartTimeout < 0:
-		return o, fmt.Errorf("thunder: negative timeout")
-	case o.Streams < 0:
-		return o, fmt.Errorf("thunder: %d streams", o.Streams)
+		return o, badOption("a timeout is negative; give a duration such as 90s or 5m")
+	case o.Streams < 0 || o.Streams > tcp.MaxStreams:
+		return o, badOption("%d streams to each peer: choose 1 to %d", o.Streams, tcp.MaxStreams)
 	}
 	if o.Logger == nil {
 		if o.Logger, err = newLogger(os.Stderr, getenv("THUNDER_LOG")); err != nil {
@@ -188,19 +215,19 @@ func (o *Options) choiceOptions(getenv func(string) string) error {
 	if s := getenv("THUNDER_CALIBRATE"); s != "" && !o.Calibrate {
 		on, err := strconv.ParseBool(s)
 		if err != nil {
-			return fmt.Errorf("thunder: THUNDER_CALIBRATE is %q: give 1 or 0", s)
+			return badOption("THUNDER_CALIBRATE is %q: give 1 or 0", s)
 		}
 		o.Calibrate = on
 	}
 	if s := getenv("THUNDER_SEGMENT"); s != "" && o.Segment == 0 {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < minSegment {
-			return fmt.Errorf("thunder: THUNDER_SEGMENT is %q: give a number of bytes, %d or more", s, minSegment)
+			return badOption("THUNDER_SEGMENT is %q: give a number of bytes, %d or more", s, minSegment)
 		}
 		o.Segment = n
 	}
 	if o.Segment != 0 && o.Segment < minSegment {
-		return fmt.Errorf("thunder: segments of %d bytes; give %d or more", o.Segment, minSegment)
+		return badOption("segments of %d bytes; give %d or more", o.Segment, minSegment)
 	}
 	return nil
 }
@@ -212,7 +239,7 @@ func (o Options) metricsAt(local int) (string, error) {
 	}
 	at, err := metrics.Addr(o.Metrics, local)
 	if err != nil {
-		return "", fmt.Errorf("thunder: %w", err)
+		return "", badOption("THUNDER_METRICS: %w", err)
 	}
 	return at, nil
 }
@@ -228,7 +255,7 @@ func duration(d time.Duration, getenv func(string) string, name string, otherwis
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("thunder: %s is %q: give a duration such as 90s or 5m", name, s)
+		return 0, badOption("%s is %q: give a duration such as 90s or 5m", name, s)
 	}
 	return d, nil
 }

@@ -35,15 +35,15 @@ func (o Options) profile() (*Profile, error) {
 func ReadProfile(path string) (*Profile, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("thunder: profile: %w", err)
+		return nil, badOption("profile (THUNDER_PROFILE): %w; write it with 'thunder tune'", err)
 	}
 	p := &Profile{}
 	if err := json.Unmarshal(b, p); err != nil {
-		return nil, fmt.Errorf("thunder: profile %s: %w; write it anew with 'thunder tune'", path, err)
+		return nil, badOption("profile %s: %w; write it anew with 'thunder tune'", path, err)
 	}
 	for name, m := range p.Fabrics {
 		if !m.Valid() {
-			return nil, fmt.Errorf("thunder: profile %s: the costs of %q are not positive numbers; write it anew with 'thunder tune'", path, name)
+			return nil, badOption("profile %s: the costs of %q are not positive numbers; write it anew with 'thunder tune'", path, name)
 		}
 	}
 	return p, nil

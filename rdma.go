@@ -92,7 +92,7 @@ func (o *Options) rdmaOptions(getenv func(string) string) error {
 	if s := getenv("THUNDER_RDMA_GID"); o.GIDIndex == 0 && s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 || n > 255 {
-			return fmt.Errorf("thunder: THUNDER_RDMA_GID is %q: give an index from 1 to 255", s)
+			return badOption("THUNDER_RDMA_GID is %q: give an index from 1 to 255", s)
 		}
 		o.GIDIndex = n
 	}

@@ -107,9 +107,11 @@ func (c Config) Merge(over Config) Config {
 type ConfigError struct {
 	Field  string // as the user knows it: "--rank (THUNDER_RANK)"
 	Reason string
+	Err    error // what reading the file gave that it names; else nil
 }
 
 func (e *ConfigError) Error() string { return e.Field + ": " + e.Reason }
+func (e *ConfigError) Unwrap() error { return e.Err }
 
 // What users call the fields of a Config.
 const (

@@ -32,8 +32,8 @@ const maxToken = 4096
 //	MLX_HOSTFILE, MLX_RANK             as mlx.launch sets them, if none of the
 //	                                   THUNDER_ ways is there
 //
-// An error is a *ConfigError that names the variable, or one that wraps what
-// reading the token file gave. The result is not validated: flags may still be
+// An error is a *ConfigError that names the variable; it wraps what reading the
+// token file gave. The result is not validated: flags may still be
 // merged into it.
 func FromEnv(getenv func(string) string) (Config, error) {
 	e := envReader{getenv: getenv}
@@ -136,7 +136,7 @@ func (e *envReader) token() []byte {
 	case path != "":
 		token, err := ReadToken(path)
 		if err != nil {
-			e.errs = append(e.errs, fmt.Errorf("THUNDER_TOKEN_FILE: %w", err))
+			e.errs = append(e.errs, &ConfigError{Field: "THUNDER_TOKEN_FILE", Reason: err.Error(), Err: err})
 		}
 		return token
 	case text != "" && strings.TrimSpace(text) == "":

@@ -10,7 +10,7 @@ type ExposureError struct {
 
 func (e *ExposureError) Error() string {
 	return fmt.Sprintf("listening on %s without a token would let anyone on that network join the job; "+
-		"set the same THUNDER_TOKEN on all ranks, or accept the risk with --insecure (THUNDER_INSECURE=1)", e.Addr)
+		"give all ranks the same secret with --token-file (THUNDER_TOKEN_FILE, THUNDER_TOKEN), or accept the risk with --insecure (THUNDER_INSECURE=1)", e.Addr)
 }
 
 // CheckExposure refuses, with an *ExposureError, to listen at any address beyond

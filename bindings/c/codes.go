@@ -47,6 +47,7 @@ func codeOf(err error) C.int {
 		abort    *thunder.AbortError
 		closed   *thunder.ClosedError
 		invalid  *invalidError
+		option   *thunder.OptionError
 	)
 	switch {
 	case errors.As(err, &lost):
@@ -61,7 +62,7 @@ func codeOf(err error) C.int {
 		return C.THUNDER_ABORTED
 	case errors.As(err, &closed):
 		return C.THUNDER_CLOSED
-	case errors.As(err, &invalid):
+	case errors.As(err, &invalid), errors.As(err, &option):
 		return C.THUNDER_INVALID
 	}
 	return C.THUNDER_ERROR

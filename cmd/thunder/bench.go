@@ -4,15 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	thunder "thundercollective"
 	"thundercollective/bench"
-	"thundercollective/rendezvous"
-	"thundercollective/rendezvous/detect"
 
 	"github.com/spf13/cobra"
 )
@@ -145,41 +141,19 @@ func (f *benchFlags) run(cmd *cobra.Command, mode string) error {
 	if err != nil {
 		return err
 	}
-	if f.svg != "" {
-		// Rather now than after the work.
-		if dir := filepath.Dir(f.svg); !isDir(dir) {
-			return usagef("--svg: there is no directory %s for the picture", dir)
-		}
+	if err := writable("--svg", f.svg); err != nil {
+		return err
 	}
-	flag := f.join.given(fs)
-	switch {
-	case fs.Changed("ranks") && flag != "":
-		return usagef("-n starts all ranks here, and %s joins ranks started elsewhere; give one or the other", flag)
-	case fs.Changed("ranks"):
-		return f.local(cmd, cfg, f.ranks)
-	case flag != "" || ledByOthers(os.Getenv):
+	if f.join.joins(fs) {
 		return f.joined(cmd, cfg)
-	default:
-		return f.local(cmd, cfg, defaultRanks)
 	}
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
-// ledByOthers reports whether the environment makes this process a rank of a
-// job. What is wrong with the environment is for Init to say.
-func ledByOthers(getenv func(string) string) bool {
-	env, err := rendezvous.FromEnv(getenv)
-	if err != nil || env.Way() != rendezvous.Alone || env.Rank != rendezvous.NoRank {
-		return true
+	if err := f.join.local(fs); err != nil {
+		return err
 	}
-	source := detect.System()
-	source.Getenv = getenv
-	_, found, err := detect.Detect(source)
-	return found || err != nil
+	if !fs.Changed("ranks") {
+		f.ranks = defaultRanks
+	}
+	return f.local(cmd, cfg, f.ranks)
 }
 
 // local runs all ranks on this machine.

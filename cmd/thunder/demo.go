@@ -63,6 +63,9 @@ func (d *demo) run(cmd *cobra.Command) error {
 	if d.ranks < 1 || d.ranks > maxDemoRanks {
 		return usagef("-n: the tour has 1 to %d ranks, not %d; 'thunder bench' takes more", maxDemoRanks, d.ranks)
 	}
+	if err := writable("--plot", d.plot); err != nil {
+		return err
+	}
 	d.out, d.errs = cmd.OutOrStdout(), cmd.ErrOrStderr()
 	d.ink = bench.Ink(colourful(d.out))
 	ctx, start := cmd.Context(), time.Now()

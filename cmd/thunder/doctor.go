@@ -71,6 +71,9 @@ func (f *doctorFlags) run(cmd *cobra.Command) error {
 		if !strings.HasSuffix(name, ".md") && !strings.HasSuffix(name, ".html") {
 			return usagef("--manifest: %s: the name must end in .md or .html", name)
 		}
+		if err := writable("--manifest", name); err != nil {
+			return err
+		}
 	}
 	g, err := f.cluster.graph(cmd.Context())
 	if err != nil {

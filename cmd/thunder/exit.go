@@ -7,6 +7,9 @@ import (
 	"io"
 	"strings"
 
+	thunder "thundercollective"
+	"thundercollective/rendezvous"
+
 	"github.com/spf13/cobra"
 )
 
@@ -52,11 +55,25 @@ func working(run func(cmd *cobra.Command, args []string) error) func(*cobra.Comm
 		err := run(cmd, args)
 		var usage *usageError
 		var fail *failure
-		if err == nil || errors.As(err, &usage) || errors.As(err, &fail) {
+		switch {
+		case err == nil || errors.As(err, &usage) || errors.As(err, &fail):
 			return err
+		case badInput(err):
+			return &usageError{err}
 		}
 		return &failure{exitFailed, err}
 	}
+}
+
+// badInput reports whether an error is about what the library was given: by flags, by
+// variables or in a hostfile.
+func badInput(err error) bool {
+	_, option := errors.AsType[*thunder.OptionError](err)
+	_, config := errors.AsType[*rendezvous.ConfigError](err)
+	_, addr := errors.AsType[*rendezvous.AddrError](err)
+	_, file := errors.AsType[*rendezvous.HostfileError](err)
+	_, exposed := errors.AsType[*rendezvous.ExposureError](err)
+	return option || config || addr || file || exposed
 }
 
 // execute runs the command line and returns the exit code.

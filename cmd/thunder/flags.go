@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -136,6 +137,9 @@ func (f *workFlags) config(fs *pflag.FlagSet, mode, fabric string) (bench.Config
 	if fs.Changed("num-streams") && f.streams < 1 {
 		return cfg, usagef("--num-streams: %d is not a number of streams, want 1 or more", f.streams)
 	}
+	if fs.Changed("timeout") && f.timeout <= 0 {
+		return cfg, usagef("--timeout: %v is no time limit; give a duration such as 90s or 5m", f.timeout)
+	}
 	return cfg, f.sizes(fs, &cfg)
 }
 
@@ -165,6 +169,22 @@ func (f *workFlags) sizes(fs *pflag.FlagSet, cfg *bench.Config) error {
 	} else if !fs.Changed("min") {
 		// A range may end below where it begins by default.
 		cfg.Min = min(cfg.Min, cfg.Max)
+	}
+	return nil
+}
+
+// writable says, before the work rather than after it, that the file which a flag names
+// has no folder to be in. No file, and - for standard output, are all right.
+func writable(flag, file string) error {
+	if file == "" || file == "-" {
+		return nil
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return usagef("%s: %s is a directory; name a file", flag, file)
+	}
+	dir := filepath.Dir(file)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return usagef("%s: there is no directory %s for %s", flag, dir, filepath.Base(file))
 	}
 	return nil
 }

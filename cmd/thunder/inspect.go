@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -54,6 +55,9 @@ cannot be read, 2 if the command line is not right.`,
 func (f *inspectFlags) run(cmd *cobra.Command, sources []string) error {
 	if len(sources) == 0 {
 		return usagef("say where the dumps are: a folder, files, or host:port of running ranks")
+	}
+	if err := cmp.Or(writable("--html", f.html), writable("--trace", f.trace)); err != nil {
+		return err
 	}
 	dumps, err := inspect.Load(cmd.Context(), sources)
 	if err != nil {

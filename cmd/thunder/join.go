@@ -1,13 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"io"
+	"os"
 	"time"
 
 	thunder "thundercollective"
 	"thundercollective/rendezvous"
+	"thundercollective/rendezvous/detect"
 
 	"github.com/spf13/pflag"
 )
@@ -50,6 +52,47 @@ func (f *joinFlags) given(fs *pflag.FlagSet) string {
 	return ""
 }
 
+// apart names the first flag that only a rank started by itself has a use for, "" if
+// there is none: ranks started here share this machine, and have a secret of their own.
+func (f *joinFlags) apart(fs *pflag.FlagSet) string {
+	for _, name := range []string{"edges", "token-file", "insecure", "start-timeout"} {
+		if fs.Changed(name) {
+			return "--" + name
+		}
+	}
+	return ""
+}
+
+// joins reports whether this process is one rank of a job whose ranks are started one by
+// one, by these flags or by a launcher.
+func (f *joinFlags) joins(fs *pflag.FlagSet) bool {
+	return !fs.Changed("ranks") && (f.given(fs) != "" || ledByOthers(os.Getenv))
+}
+
+// ledByOthers reports whether the environment makes this process a rank of a
+// job. What is wrong with the environment is for Init to say.
+func ledByOthers(getenv func(string) string) bool {
+	env, err := rendezvous.FromEnv(getenv)
+	if err != nil || env.Way() != rendezvous.Alone || env.Rank != rendezvous.NoRank {
+		return true
+	}
+	source := detect.System()
+	source.Getenv = getenv
+	_, found, err := detect.Detect(source)
+	return found || err != nil
+}
+
+// local checks that the flags have ranks start on this machine. Errors are about usage.
+func (f *joinFlags) local(fs *pflag.FlagSet) error {
+	if flag := cmp.Or(f.given(fs), f.apart(fs)); flag != "" {
+		if fs.Changed("ranks") {
+			return usagef("-n starts all ranks here, and %s is for ranks started elsewhere; give one or the other", flag)
+		}
+		return usagef("%s is for ranks that are started one by one; add --rank, --world-size and --coordinator, or leave it out", flag)
+	}
+	return nil
+}
+
 // options turns the flags into what Init takes. Errors are about usage.
 func (f *joinFlags) options(work *workFlags) (thunder.Options, error) {
 	o := thunder.Options{
@@ -76,10 +119,16 @@ func (f *joinFlags) options(work *workFlags) (thunder.Options, error) {
 				return o, usagef("--hostfile: %w", err)
 			}
 			o.Size = hosts.Size()
-		case f.coordinator == "":
+		case f.coordinator == "" && len(f.addrs) > 0:
 			o.Size = len(f.addrs)
 		default:
-			return o, usagef("--rank needs --world-size, the number of ranks")
+			env, err := rendezvous.FromEnv(os.Getenv)
+			if err != nil {
+				return o, err
+			}
+			if o.Size = env.Size; o.Size == 0 {
+				return o, usagef("--rank needs --world-size (THUNDER_WORLD_SIZE), the number of ranks")
+			}
 		}
 	}
 	return o, nil
@@ -96,11 +145,5 @@ func (f *joinFlags) open(ctx context.Context, work *workFlags, status io.Writer)
 	line.set("waiting for the other ranks")
 	comm, err := thunder.Init(ctx, o)
 	line.close()
-	var config *rendezvous.ConfigError
-	var addr *rendezvous.AddrError
-	var file *rendezvous.HostfileError
-	if errors.As(err, &config) || errors.As(err, &addr) || errors.As(err, &file) {
-		return nil, &usageError{err}
-	}
 	return comm, err
 }

@@ -38,6 +38,11 @@ func (l *localRun) run(ctx context.Context, emit func(bench.Row), stderr io.Writ
 	if l.cfg.Fabric == "mem" {
 		return l.inProcess(ctx, emit)
 	}
+	// Rather once and now than by every rank.
+	o := thunder.Options{Fabric: l.cfg.Fabric, Streams: l.cfg.Streams, Timeout: l.timeout, Checksum: l.sums}
+	if err := o.Validate(); err != nil {
+		return err
+	}
 	return l.processes(ctx, emit, stderr)
 }
 
@@ -113,7 +118,7 @@ func (l *localRun) processes(ctx context.Context, emit func(bench.Row), stderr i
 				"THUNDER_COORDINATOR_SERVED=1",
 				"THUNDER_TOKEN=" + token,
 				// Nothing of a job that this process may itself be part of.
-				"THUNDER_TOKEN_FILE=", "THUNDER_HOSTFILE=", "THUNDER_ADDR=", "THUNDER_GENERATION=", "THUNDER_INSECURE=",
+				"THUNDER_TOKEN_FILE=", "THUNDER_HOSTFILE=", "THUNDER_ADDR=", "THUNDER_EDGES=", "THUNDER_GENERATION=", "THUNDER_INSECURE=",
 			}
 		},
 		Stdout: func(rank int) io.Writer {
@@ -169,7 +174,11 @@ func (e *firstEnd) advise(err error) error {
 	if exit.Signal == syscall.SIGKILL {
 		return fmt.Errorf("%w; if nobody did that on purpose, memory ran out: use a smaller --max or fewer ranks", exit)
 	}
-	return fmt.Errorf("%w; what it said is above", exit)
+	err = fmt.Errorf("%w; what it said is above", exit)
+	if exit.Code == exitUsage {
+		return &failure{exitUsage, err}
+	}
+	return err
 }
 
 // A meeting is a coordinator of ours on loopback.

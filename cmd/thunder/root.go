@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
 
 // newRootCmd builds the command line. A verb is one file; it is listed here.
 func newRootCmd() *cobra.Command {
@@ -25,7 +29,7 @@ for each rank, with the same addresses in the same order.`,
   # two ranks, in two terminals or on two machines
   thunder --rank 0 --world-size 2 --addr 127.0.0.1:5000 --addr 127.0.0.1:5001 --mode ping-pong --num-streams 4 --json
   thunder --rank 1 --world-size 2 --addr 127.0.0.1:5000 --addr 127.0.0.1:5001 --mode ping-pong --num-streams 4 --json`,
-		Args:          cobra.NoArgs,
+		Args:          noVerb,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -36,6 +40,7 @@ for each rank, with the same addresses in the same order.`,
 			return first.run(cmd)
 		}),
 	}
+	root.SuggestionsMinimumDistance = 2
 	first.add(root)
 	root.AddCommand(
 		newDemoCmd(),
@@ -50,4 +55,15 @@ for each rank, with the same addresses in the same order.`,
 		newSupportBundleCmd(),
 	)
 	return root
+}
+
+// noVerb says which verbs there are that look like what was given for one.
+func noVerb(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if like := root.SuggestionsFor(args[0]); len(like) > 0 {
+		return usagef("unknown command %q; is it '%s'?", args[0], strings.Join(like, "' or '"))
+	}
+	return usagef("unknown command %q", args[0])
 }

@@ -47,6 +47,9 @@ Anybody can look at the machines through it: thunder doctor --root FILE.`,
 }
 
 func (f *bundleFlags) run(cmd *cobra.Command) error {
+	if err := writable("--output", f.output); err != nil {
+		return err
+	}
 	now := time.Now()
 	bundles, err := f.collect(cmd.Context(), now)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -71,6 +72,9 @@ not right.`,
 func (f *topoFlags) run(cmd *cobra.Command) error {
 	if f.form != "" && f.form != topology.FormThunder && f.form != topology.FormMLX {
 		return usagef("--form: %q is neither thunder nor mlx", f.form)
+	}
+	if err := cmp.Or(writable("--svg", f.svg), writable("--hostfile", f.hostfile)); err != nil {
+		return err
 	}
 	g, err := f.cluster.graph(cmd.Context())
 	if err != nil {

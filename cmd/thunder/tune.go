@@ -67,13 +67,19 @@ right.`,
 }
 
 func (f *tuneFlags) run(cmd *cobra.Command) error {
+	if err := writable("--output", f.output); err != nil {
+		return err
+	}
 	profile := &thunder.Profile{Fabrics: map[string]thunder.Model{}}
-	if flag := f.join.given(cmd.Flags()); flag != "" {
+	if f.join.joins(cmd.Flags()) {
 		first, err := f.joined(cmd, profile)
 		if err != nil || !first {
 			return err
 		}
 	} else {
+		if err := f.join.local(cmd.Flags()); err != nil {
+			return err
+		}
 		for _, fabric := range f.fabrics {
 			if !slices.Contains([]string{"tcp", "shm"}, fabric) {
 				return usagef("--fabric: unknown fabric %q, want tcp, shm, or both", fabric)

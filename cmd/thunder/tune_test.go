@@ -1,6 +1,8 @@
 package main
 
 import (
+	"path/filepath"
+	"strings"
 	"testing"
 
 	thunder "thundercollective"
@@ -22,5 +24,21 @@ func TestFewestStreams(t *testing.T) {
 		if got := fewestStreams(models).Streams; got != tt.want {
 			t.Errorf("%v: took number %d, want %d", tt.betas, got, tt.want)
 		}
+	}
+}
+
+// Ranks that a launcher started measure between each other, and one of them writes.
+func TestTuneLaunched(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "profile.json")
+	res := run(t, "launch", "-n", "2", "--", program, "tune", "--fabric", "tcp", "-o", file)
+	if res.code != exitOK || strings.Count(res.stdout, "Written to") != 1 {
+		t.Fatalf("exit code %d, %q, %q", res.code, res.stdout, res.stderr)
+	}
+	profile, err := thunder.ReadProfile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := profile.Fabrics["tcp"]; !ok || len(profile.Fabrics) != 1 {
+		t.Errorf("measured %v, want tcp alone", profile.Fabrics)
 	}
 }

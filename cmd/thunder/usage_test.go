@@ -27,6 +27,7 @@ func TestBadUsage(t *testing.T) {
 		says []string
 	}{
 		{"launchpad", []string{"launchpad"}},
+		{"benhc", []string{"'bench'"}},
 		{"--warp", []string{"--warp"}},
 		{"bench", []string{"ping-pong", "matrix"}},
 		{"bench allreduce allgather", []string{"one mode"}},
@@ -47,9 +48,19 @@ func TestBadUsage(t *testing.T) {
 		{"bench allreduce --iters 0", []string{"--iters"}},
 		{"bench allreduce --warmup -2", []string{"--warmup"}},
 		{"bench allreduce --num-streams 0", []string{"--num-streams"}},
+		{"bench allreduce --num-streams 65", []string{"streams", "1 to 64"}},
+		{"bench allreduce --timeout -1s", []string{"--timeout", "90s"}},
 		{"bench broadcast -n 2 --root 2", []string{"--root", "0 to 1"}},
 		{"bench allreduce -n 0", []string{"--ranks", "at least 1"}},
 		{"bench allreduce -n 2 --rank 0", []string{"-n", "--rank"}},
+		{"bench allreduce -n 3 --edges 0-1,1-2", []string{"-n", "--edges"}},
+		{"bench allreduce -n 2 --start-timeout 9s", []string{"-n", "--start-timeout"}},
+		{"bench allreduce --token-file " + empty, []string{"--token-file", "--rank", "--coordinator"}},
+		{"tune -n 2 --rank 0", []string{"-n", "--rank"}},
+		{"tune --insecure", []string{"--insecure", "--rank"}},
+		{"bench allreduce --rank 0", []string{"--world-size"}},
+		{"bench allreduce --rank 0 --world-size 2 --coordinator 127.0.0.1:7000 --fabric warp", []string{"warp", "auto, tcp"}},
+		{"bench allreduce --rank 0 --world-size 2 --coordinator 192.0.2.1:7000", []string{"--token-file", "--insecure"}},
 		{"bench allreduce --fabric warp", []string{"--fabric", "auto tcp rdma shm mem"}},
 		{"bench allreduce --fabric mem --rank 0 --world-size 2 --addr 127.0.0.1:1 --addr 127.0.0.1:2", []string{"--fabric", "-n"}},
 		{"bench allreduce --rank 0 --world-size 2", []string{"--coordinator", "--addr", "--hostfile"}},
@@ -62,6 +73,14 @@ func TestBadUsage(t *testing.T) {
 		{"bench allreduce --rank 0 --world-size 2 --coordinator 127.0.0.1:1 --token-file " + dir + "/none", []string{"--token-file"}},
 		{"bench allreduce --rank 0 --world-size 2 --coordinator 127.0.0.1:1 --token-file " + empty, []string{"--token-file", "empty"}},
 		{"bench allreduce --svg /nonexistent/out.svg", []string{"--svg", "/nonexistent"}},
+		{"bench allreduce --svg " + dir, []string{"--svg", "directory"}},
+		{"demo --plot /nonexistent/tour.svg", []string{"--plot", "/nonexistent"}},
+		{"tune -o /nonexistent/profile.json", []string{"--output", "/nonexistent"}},
+		{"topo --svg /nonexistent/cables.svg", []string{"--svg", "/nonexistent"}},
+		{"topo --hostfile " + dir, []string{"--hostfile", "directory"}},
+		{"doctor --manifest /nonexistent/launch.md", []string{"--manifest", "/nonexistent"}},
+		{"inspect --html /nonexistent/flight.html " + dir, []string{"--html", "/nonexistent"}},
+		{"support-bundle -o /nonexistent/bundle.tar.gz", []string{"--output", "/nonexistent"}},
 		{"--mode warp", []string{"warp", "ping-pong"}},
 		{"--rank 5 --world-size 2 --addr 127.0.0.1:1 --addr 127.0.0.1:2", []string{"--rank", "0..1"}},
 		{"demo -n 100", []string{"-n", "1 to 16"}},
@@ -81,11 +100,38 @@ func TestBadUsage(t *testing.T) {
 	}
 }
 
+// A variable that is not right is bad input too, and is complained about once.
+func TestBadVariables(t *testing.T) {
+	for _, c := range []struct{ name, value, says string }{
+		{"THUNDER_LOG", "loud", "off, warn, info or debug"},
+		{"THUNDER_TIMEOUT", "-1s", "90s"},
+		{"THUNDER_CHECKSUM", "maybe", "1 or 0"},
+		{"THUNDER_PROFILE", "/nonexistent/profile.json", "thunder tune"},
+		{"THUNDER_METRICS", "warp", "host:port"},
+		{"THUNDER_FABRIC", "warp", "auto"},
+		{"THUNDER_START_TIMEOUT", "soon", "1m30s"},
+		{"THUNDER_TOKEN_FILE", "/nonexistent/token", "no such file"},
+		{"THUNDER_DUMP_DIR", "/dev/null/flight", "flight recorder"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cmd := command(t, "bench", "allreduce", "--size", "4")
+			cmd.Env = append(cmd.Env, c.name+"="+c.value)
+			res := finish(t, cmd)
+			if res.code != exitUsage || res.stdout != "" || strings.Count(res.stderr, c.says) != 1 {
+				t.Errorf("exit code %d, want %d; printed %q, %q", res.code, exitUsage, res.stdout, res.stderr)
+			}
+		})
+	}
+}
+
 // What fails although the command line is right gives exit code 1.
 func TestFailures(t *testing.T) {
-	alone, dir := freeaddr.Loopback(t, 2), t.TempDir()
+	alone, astray := freeaddr.Loopback(t, 2), filepath.Join(t.TempDir(), "astray.svg")
+	if err := os.Symlink("/nonexistent/out.svg", astray); err != nil {
+		t.Fatal(err)
+	}
 	for args, want := range map[string]string{
-		"bench allreduce --fabric mem --max 4 --iters 1 --svg " + dir:                                                   dir,
+		"bench allreduce --fabric mem --max 4 --iters 1 --svg " + astray:                                                astray,
 		"bench allreduce --rank 1 --world-size 2 --coordinator 127.0.0.1:1 --start-timeout 200ms":                       "127.0.0.1:1",
 		"bench allreduce --rank 0 --world-size 2 --addr " + alone[0] + " --addr " + alone[1] + " --start-timeout 200ms": "--start-timeout",
 	} {
