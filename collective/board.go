@@ -58,7 +58,7 @@ func (p *Plan) Show(ctx context.Context, b fabric.Board, tag *fabric.Tag, main, 
 	}
 	var err error
 	switch shown := source[from:][:p.shown]; s.Kind {
-	case AllReduce, ReduceScatter, AllGather, AllToAll:
+	case AllReduce, ReduceScatter, AllGather, AllToAll, Barrier:
 		err = b.Swap(ctx, tag, shown)
 	default:
 		err = b.Show(ctx, tag, shown)

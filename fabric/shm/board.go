@@ -45,7 +45,9 @@ type entry struct {
 // page is what a rank writes to, in a segment of its own.
 type page struct {
 	finished atomic.Uint64 // rounds that the rank is done with
-	_        [120]byte
+	_        [56]byte
+	core     atomic.Uint64 // where the rank runs, as far as it knows; see neighbours
+	_        [56]byte
 	entries  [boardDepth]entry
 	swap     [boardRoom]byte // see Swap
 }
@@ -58,12 +60,13 @@ const pageSize = int(unsafe.Sizeof(page{}))
 type place struct {
 	link     *link // nil for this rank
 	finished *atomic.Uint64
+	core     *atomic.Uint64
 	entries  [boardDepth]*entry
 	done     uint64 // rounds that the rank is known to be done with
 }
 
 func newPlace(l *link, p *page) place {
-	s := place{link: l, finished: &p.finished}
+	s := place{link: l, finished: &p.finished, core: &p.core}
 	for i := range s.entries {
 		s.entries[i] = &p.entries[i]
 	}
@@ -79,12 +82,14 @@ type board struct {
 	segments []*segment
 
 	round    uint64
+	mutual   bool     // all show something in this round, and all look at all
 	swapping bool     // in this round
 	turn     uint64   // rounds of swapping so far
 	swaps    [][]byte // where messages are swapped, by rank at first
 	showed   int      // bytes in this round's entry; -1 if this rank shows nothing
 	before   int      // bytes in the entry before that
 	cond     boardCondition
+	cores    neighbours
 	side
 }
 
@@ -96,8 +101,10 @@ func (t *tally) count(n int) {
 	publish.Add(&t.bytes, uint64(n))
 }
 
-// boardCondition is met when a counter has come far enough.
+// boardCondition is met when a counter of a rank has come far enough.
 type boardCondition struct {
+	board   *board
+	rank    int
 	counter *atomic.Uint64
 	least   uint64
 }
@@ -117,7 +124,7 @@ func (b *board) Show(ctx context.Context, tag *fabric.Tag, p []byte) error {
 	}
 	for i := range b.places {
 		if p := &b.places[i]; !b.caughtUp(p) {
-			if err := b.await(ctx, p.link, p.finished, b.round-boardDepth); err != nil {
+			if err := b.await(ctx, i, p.finished, b.round-boardDepth); err != nil {
 				return err
 			}
 		}
@@ -126,6 +133,9 @@ func (b *board) Show(ctx context.Context, tag *fabric.Tag, p []byte) error {
 	e.length = uint64(len(p))
 	e.tag.set(tag)
 	b.showed = len(p)
+	if b.round == b.cores.parted {
+		b.cores.follows = false
+	}
 	switch {
 	case b.swapping:
 		copy(b.swapped(b.rank), p)
@@ -149,6 +159,7 @@ func (b *board) Show(ctx context.Context, tag *fabric.Tag, p []byte) error {
 // the last one that was swapped was read from: those lines are in the writer's cache. The
 // rank that it came from does not need them, and nobody else has them.
 func (b *board) Swap(ctx context.Context, tag *fabric.Tag, p []byte) error {
+	b.mutual = true
 	b.swapping = len(b.places) == 2 && len(p) >= boardSwapped
 	return b.Show(ctx, tag, p)
 }
@@ -175,13 +186,16 @@ func (b *board) caughtUp(p *place) bool {
 	return p.done+boardDepth >= b.round
 }
 
-// await waits until a counter of a peer has come to least.
-func (b *board) await(ctx context.Context, l *link, counter *atomic.Uint64, least uint64) error {
+// await waits until a counter of a rank has come to least.
+func (b *board) await(ctx context.Context, rank int, counter *atomic.Uint64, least uint64) error {
 	if err := b.begin(ctx, b.hub, false); err != nil {
 		return err
 	}
-	b.cond = boardCondition{counter, least}
-	err := b.hub.wait(ctx, l, &b.cond, &b.spin)
+	if b.spin.Shared {
+		b.cores.look(b)
+	}
+	b.cond = boardCondition{b, rank, counter, least}
+	err := b.hub.wait(ctx, b.places[rank].link, &b.cond, &b.spin)
 	if err != nil {
 		b.broken = err
 	}
@@ -196,13 +210,16 @@ func (b *board) Look(ctx context.Context, rank int, tag *fabric.Tag, n int) ([]b
 		if b.broken != nil {
 			return nil, b.broken
 		}
+		if b.round == b.cores.parted && b.showed < 0 {
+			b.cores.follows = true
+		}
 		if e.round.Load() >= b.round {
 			if b.showed < 0 {
 				// Ranks that only look fall behind: the next one may be there, too.
 				publish.Prefetch(unsafe.Pointer(p.entries[(b.round+1)%boardDepth]))
 			}
 		} else if !b.appears(e) {
-			if err := b.await(ctx, l, &e.round, b.round); err != nil {
+			if err := b.await(ctx, rank, &e.round, b.round); err != nil {
 				return nil, err
 			}
 		}
@@ -236,6 +253,10 @@ func (b *board) appears(e *entry) bool {
 // Next implements fabric.Board.
 func (b *board) Next() {
 	b.round++
+	if b.mutual && b.showed == 0 && b.spin.Shared {
+		b.cores.leave(b.round)
+	}
+	b.mutual, b.cores.offered = false, false
 	if b.showed >= 0 {
 		b.prepare(max(b.showed, b.before))
 		b.before, b.showed = b.showed, -1

@@ -32,3 +32,10 @@ func futexWake(word *atomic.Uint32) {
 
 // yield lets another thread run on this processor if one wants to.
 func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
+// core returns the number of the processor that runs this, for now.
+func core() uint32 {
+	var cpu uint32
+	unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&cpu)), 0, 0)
+	return cpu
+}

@@ -8,3 +8,4 @@ import "sync/atomic"
 func futexWait(*atomic.Uint32, uint32, int) {}
 func futexWake(*atomic.Uint32)              {}
 func yield()                                {}
+func core() uint32                          { return 0 }

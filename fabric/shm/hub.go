@@ -88,9 +88,18 @@ const (
 	// between them: about a microsecond, the time that a peer on another core needs
 	// to answer. When it takes longer, the peer may be waiting for this very core.
 	eagerLooks = 16
-	// pollsWhenShared is pollsPerLook for a rank whose peers wait for its core.
+	// pollsWhenShared is pollsPerLook for a rank whose peers wait for its core, and
+	// pollsElsewhere if those it waits for do not: about as long as it takes to change
+	// tasks and back.
 	pollsWhenShared = 4
+	pollsElsewhere  = 512
 )
+
+// A distant condition may know that what it waits for comes from other cores.
+type distant interface {
+	condition
+	elsewhere() bool
+}
 
 // wait returns nil when c is met, and why it never will be otherwise. It polls for
 // a while, then sleeps.
@@ -99,11 +108,19 @@ func (h *hub) wait(ctx context.Context, l *link, c condition, s *spin.Spinner) e
 		return h.sleep(ctx, l, c)
 	}
 	polls, eager := pollsPerLook, eagerLooks
+	var far distant
 	if s.Shared {
 		polls, eager = pollsWhenShared, 0
+		far, _ = c.(distant)
 	}
 	var until time.Duration
 	for looks := 0; ; looks++ {
+		if far != nil {
+			polls = pollsWhenShared
+			if far.elsewhere() {
+				polls = pollsElsewhere
+			}
+		}
 		for range polls {
 			if c.met() {
 				s.Won()
