@@ -26,6 +26,8 @@ func (c *Comm) plan(r *Request, count int) (*collective.Plan, error) {
 	s := collective.Spec{
 		Kind: r.Kind, Algo: r.Algo, Rank: c.rank, Size: len(c.ranks), Root: r.Root,
 		Count: count, Separate: r.Send != nil, Cables: c.cables, Hosts: c.hosts,
+		// The census is taken before the first operation that leaves a choice, not before others.
+		Crowded: r.Algo == Auto && c.census.crowded,
 	}
 	if s.Algo == Auto {
 		s.Algo = c.job.algoFor(r.Kind)

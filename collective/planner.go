@@ -35,7 +35,7 @@ type planKey struct {
 	algo               Algo
 	dtype              reduce.DType
 	op                 reduce.Op
-	separate           bool
+	separate, crowded  bool
 	rank, size         int
 	root, from         int
 	count, recvCount   int
@@ -57,7 +57,7 @@ func (p *Planner) Plan(s Spec, dt reduce.DType, op reduce.Op) (*Plan, error) {
 		op = 0
 	}
 	key := planKey{
-		kind: s.Kind, algo: s.Algo, dtype: dt, op: op, separate: s.Separate,
+		kind: s.Kind, algo: s.Algo, dtype: dt, op: op, separate: s.Separate, crowded: s.Crowded,
 		rank: s.Rank, size: s.Size, root: s.Root, from: s.From,
 		count: s.Count, recvCount: s.RecvCount, window: s.Window, segment: s.Segment,
 		counts: hash(s.Counts), recvCounts: hash(s.RecvCounts), cables: s.Cables, hosts: s.Hosts,

@@ -69,6 +69,9 @@ type Spec struct {
 	// Hosts says which ranks share a host; nil if nobody cares.
 	Hosts *Hosts
 
+	// Crowded says that all ranks are on one host, whose processors they outnumber.
+	Crowded bool
+
 	// Window bounds the scratch of algorithms that stage data, in elements;
 	// zero stands for DefaultWindow. Scratch exceeds it only where it is too
 	// small for one element per stage.

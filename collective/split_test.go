@@ -51,6 +51,29 @@ recv main[6:8] from 2
 	}
 }
 
+// TestCrowdedTurns shows how crowded ranks exchange blocks: one peer at a time, two windows
+// ahead.
+func TestCrowdedTurns(t *testing.T) {
+	s, err := Build(Spec{Kind: AllToAll, Algo: Direct, Rank: 0, Size: 3, Count: 3, Window: 8, Separate: true, Crowded: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `send input[3:5] to 1
+send input[5:6] to 1
+copy main[0:2]
+copy main[2:3]
+recv main[6:8] from 2
+send input[6:8] to 2
+recv main[8:9] from 2
+send input[8:9] to 2
+recv main[3:5] from 1
+recv main[5:6] from 1
+`
+	if got := text(Split(s, 100).Lanes[0]); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 // TestPairRing shows how two ranks of one host mix what is to be added up with the sums: these follow
 // as soon as they are there, and the summands stay two windows ahead.
 func TestPairRing(t *testing.T) {

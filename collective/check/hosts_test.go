@@ -110,6 +110,36 @@ func TestPairOnHost(t *testing.T) {
 	}
 }
 
+// TestCrowded proves the all-to-all of ranks that outnumber their processors, which goes
+// window by window, with blocks of all lengths.
+func TestCrowded(t *testing.T) {
+	for n := 2; n <= 5; n++ {
+		for count := range 12 {
+			for _, window := range []int{1, 8, 20} {
+				for _, varying := range []bool{false, true} {
+					specs := Group(collective.Spec{
+						Kind: collective.AllToAll, Algo: collective.Direct, Size: n, Count: count,
+						Window: window, Crowded: true, Separate: true,
+					})
+					for r := range specs {
+						if !varying {
+							continue
+						}
+						length := func(from, to int) int { return (from*5 + to*3) % 4 * count }
+						for p := range n {
+							specs[r].Counts = append(specs[r].Counts, length(r, p))
+							specs[r].RecvCounts = append(specs[r].RecvCounts, length(p, r))
+						}
+					}
+					if _, err := Verify(specs, 0); err != nil {
+						t.Fatalf("%d ranks, %d elements, window %d, varying %v: %v", n, count, window, varying, err)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestHostsCross counts what crosses between hosts: host-first it is the least that
 // any algorithm can do with, and no rank of a host does all of it alone.
 func TestHostsCross(t *testing.T) {
