@@ -3,9 +3,9 @@
 import pytest
 
 
-@pytest.mark.parametrize("kind", ["disagree", "late", "interrupt", "fork", "kill"])
+@pytest.mark.parametrize("kind", ["disagree", "late", "interrupt", "fork", "kill", "uncaught"])
 def test_arrays(ranks, kind):
-    ranks("trouble.py", 2, "numpy", kind, codes={1: -9} if kind == "kill" else None, timeout=60)
+    ranks("trouble.py", 2, "numpy", kind, codes={"kill": {1: -9}, "uncaught": {1: 1}}.get(kind), timeout=60)
 
 
 def test_torch(ranks):
@@ -14,3 +14,9 @@ def test_torch(ranks):
     outputs = ranks("trouble.py", 2, "torch", *kinds, torch=True, codes={1: -9}, timeout=120)
     for kind in kinds:
         assert f"{kind} ok" in outputs[0]
+
+
+def test_torch_uncaught(ranks):
+    pytest.importorskip("torch", reason="SKIP: torch is not installed")
+    outputs = ranks("trouble.py", 2, "torch", "uncaught", torch=True, codes={1: 1}, timeout=120)
+    assert "uncaught ok" in outputs[0]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import sys
 import threading
+import traceback
 from collections.abc import Sequence
 
 from . import _interrupt
@@ -120,11 +122,27 @@ def init(
                 rank=rank, size=size, addrs=addrs, coordinator=coordinator, hostfile=hostfile, token=token,
                 insecure=insecure, fabric=fabric, algo=algo, timeout=timeout, start_timeout=start_timeout,
             )
-            atexit.register(lib.thunder_close, world._handle)
+            atexit.register(_leave, world._handle)
             _world = world
         if strict and _world.size() == 1:
             raise InvalidCallError("thundercollective: this process is alone; start it with thunder launch, or say who it is")
         return _world
+
+
+def _leave(handle: int) -> None:
+    tell(handle)
+    lib.thunder_close(handle)
+
+
+def tell(handle: int) -> None:
+    """Tells the other ranks of the exception that ends this process, if one does: they
+    learn more from it than from a goodbye."""
+    error = getattr(sys, "last_value", None)
+    if error is None or hasattr(sys, "ps1"):  # at a prompt, exceptions end nothing
+        return
+    lines = "".join(traceback.format_exception_only(type(error), error)).splitlines()
+    reason = next((line for line in lines if not line.startswith(" ")), type(error).__name__)
+    lib.thunder_abort(handle, reason.encode(errors="replace"))
 
 
 def join(

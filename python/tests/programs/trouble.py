@@ -78,6 +78,14 @@ def kill(g, rank):
     raises(lost, "lost rank 1", lambda: (send(g, 1), reduce(g, 10)))
 
 
+def uncaught(g, rank):
+    """The others learn of the exception that ended a rank."""
+    if rank == 1:
+        receive(g, 0)
+        raise ValueError("the disk is full")
+    raises(Exception, "ValueError: the disk is full", lambda: (send(g, 1), reduce(g, 10)))
+
+
 def disagree(g, rank):
     raises(mismatch, "disagree", reduce, g, 10 + rank)
 

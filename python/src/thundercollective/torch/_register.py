@@ -12,7 +12,7 @@ from typing import Any
 
 import torch.distributed as dist
 
-from .._group import join
+from .._group import join, tell
 from .._library import path
 
 _KEY = "thunder"
@@ -48,12 +48,13 @@ def make(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
     )
     backend = native.create(str(path()), joined._handle, timeout)
     # A rank that ends without destroy_process_group still says goodbye.
-    atexit.register(_shut, weakref.ref(backend))
+    atexit.register(_shut, weakref.ref(backend), joined._handle)
     return backend
 
 
-def _shut(ref: weakref.ref[Any]) -> None:
+def _shut(ref: weakref.ref[Any], handle: int) -> None:
     if (backend := ref()) is not None:
+        tell(handle)
         backend.shutdown()
 
 
