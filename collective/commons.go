@@ -50,10 +50,10 @@ type commons struct {
 // done in round trips (see travel).
 //
 // It takes a message each way to say where the memory is, and another to know that all
-// are done with it, or a round of a board each. Nobody writes to the memory of others, except where all have mapped
-// it and it is meant for the result. When some rank's memory does not allow it, or is too
-// short for it to pay, the plan is run instead, so any buffers may be passed. All ranks
-// have to call it alike. The peers must be a Commons.
+// are done with it, or a round of a board each. Nobody writes to the memory of others,
+// except where all have mapped it and it is meant for the result. When some rank's memory
+// does not allow it, or is too short for it to pay, the plan is run instead, so any
+// buffers may be passed. All ranks have to call it alike. The peers must be a Commons.
 func (x *Executor) RunCommons(ctx context.Context, plan *Plan, tag *fabric.Tag, main, input []byte) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()

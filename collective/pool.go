@@ -6,9 +6,9 @@ import "context"
 // quicker in common: with memory that all have mapped, and with memory that has to be
 // read through the kernel. The numbers are measured. What they follow:
 //
-// Two rounds of messages, or of a board, come on top, which also keep a rank that would only send from
-// running ahead. A page that is read through the kernel costs about as much as two
-// copies, into the memory of a link and out of it, that two processors make at once. So
+// Two rounds of messages, or of a board, come on top, which also keep a rank that would
+// only send from running ahead. A page that is read through the kernel costs about as
+// much as two copies, into the memory of a link and out of it, that two processors make at once. So
 // it pays where every rank both sends and receives, all along; in Scatter, whose root
 // would make one copy for everybody; and in Broadcast, if there are several who receive,
 // or if all of it stays in the cache of the one. In Gather and Reduce all the work would

@@ -48,12 +48,12 @@
 //
 // A rank that waits polls for Config.Spin, between polls offering its core to others if
 // that is crowded (Config.Crowded), but not at once if what it waits for on a board comes
-// from ranks of other cores, then sleeps on its bell, a futex that its
-// peers ring when they have written or freed something and somebody sleeps. So an
-// idle rank costs nothing. Who publishes without a fence may miss one that lies down in
-// that moment; a sleeper therefore looks up again, soon at first and then rarely. While it waits, for whatever it may be, it moves on the
-// messages that are posted on links of the same channel: posting and then receiving
-// needs no goroutine to send (fabric.Backlog).
+// from ranks of other cores, then sleeps on its bell, a futex that its peers ring when
+// they have written or freed something and somebody sleeps. So an idle rank costs
+// nothing. Who publishes without a fence may miss one that lies down in that moment; a
+// sleeper therefore looks up again, soon at first and then rarely. While it waits, for
+// whatever it may be, it moves on the messages that are posted on links of the same
+// channel: posting and then receiving needs no goroutine to send (fabric.Backlog).
 //
 // # Death
 //
