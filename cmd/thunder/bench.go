@@ -57,7 +57,10 @@ links carry for that, comparable with the hardware's speed whatever the number
 of ranks; #wrong counts elements that are not exactly right. min, p50 and p99
 are of single iterations. size counts a block for each rank where there are
 blocks (reducescatter, allgather, gather, scatter, alltoall), and is rounded up
-to whole elements. ping-pong: one iteration is there and back.
+to whole elements. ping-pong: one iteration is there and back. algo is the algorithm,
+or what ranks of one machine do without messages: board, they show each other what is
+short; pooled, they take what they need from each other's memory; roundtrip, they
+lend each other blocks, which are added to where they lie.
 
 matrix has a table for each of: bandwidth from one rank to another; bandwidth of
 both directions together when both are used at once; round trips of 8 bytes, p50

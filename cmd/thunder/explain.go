@@ -13,6 +13,7 @@ import (
 // it took, as far as the model knows.
 func explanation(rows []bench.Row) string {
 	var b strings.Builder
+	unknown := false
 	for i, row := range rows {
 		if row.WaitCPU != nil {
 			fmt.Fprintf(&b, "# The waiting rank used %.3f %% of a processor over %.1f s\n", *row.WaitCPU, row.ElapsedSecs)
@@ -26,10 +27,14 @@ func explanation(rows []bench.Row) string {
 			fmt.Fprintf(&b, "# %12s %9s %9s %8s %14s %14s %8s\n", "size", "algo", "segment", "streams", "predicted (us)", "measured (us)", "ratio")
 		}
 		if row.Predicted == nil {
+			unknown = true
 			fmt.Fprintf(&b, "# %12d %9s %9s %8s %14s %14.2f %8s\n", row.SizeBytes, row.Algo, "-", "-", "-", row.Lat.P50, "-")
 			continue
 		}
 		fmt.Fprintf(&b, "# %12d %9s %9d %8s %14.2f %14.2f %8.2f\n", row.SizeBytes, row.Algo, row.Segment, streamsOf(row), *row.Predicted, row.Lat.P50, row.Lat.P50/(*row.Predicted))
+	}
+	if unknown {
+		b.WriteString("# Predictions are of algorithms that send messages; rows without one send none (thunder bench --help).\n")
 	}
 	return b.String()
 }
