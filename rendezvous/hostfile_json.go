@@ -72,8 +72,12 @@ func readJSON(data []byte) (*node, *HostfileError) {
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			at = max(int(syntax.Offset)-1, 0)
 		}
-		if len(bytes.TrimSpace(data)) == 0 {
+		text := bytes.TrimSpace(data)
+		if len(text) == 0 {
 			return nil, r.fail(len(data), "is empty")
+		}
+		if text[0] != '{' && text[0] != '[' {
+			return nil, r.fail(bytes.Index(data, text), `is not JSON; write {"hosts": [{"name": "a", "addrs": ["10.0.0.1"]}, {"name": "b", "addrs": ["10.0.0.2"]}]}, or have 'thunder topo --hostfile' write it`)
 		}
 		return nil, r.fail(at, "is not JSON: %v", err)
 	}

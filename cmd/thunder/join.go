@@ -116,7 +116,7 @@ func (f *joinFlags) options(work *workFlags) (thunder.Options, error) {
 		case f.hostfile != "":
 			hosts, err := rendezvous.ReadHostfile(f.hostfile)
 			if err != nil {
-				return o, usagef("--hostfile: %w", err)
+				return o, err
 			}
 			o.Size = hosts.Size()
 		case f.coordinator == "" && len(f.addrs) > 0:

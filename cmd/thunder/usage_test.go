@@ -22,6 +22,7 @@ func TestBadUsage(t *testing.T) {
 		return path
 	}
 	empty, hosts := write("empty", "\n"), write("hosts.json", "[[\"127.0.0.1:1\"],\n [7]]")
+	list := write("list", "10.0.0.1\n10.0.0.2\n")
 	for _, c := range []struct {
 		args string
 		says []string
@@ -69,6 +70,8 @@ func TestBadUsage(t *testing.T) {
 		{"bench allreduce --rank 0 --world-size 2 --coordinator nowhere", []string{"--coordinator", "nowhere"}},
 		{"bench allreduce --rank 0 --world-size 3 --addr 127.0.0.1:1 --addr 127.0.0.1:2", []string{"--addr", "3"}},
 		{"bench allreduce --rank 0 --hostfile " + dir + "/none", []string{"--hostfile", "none"}},
+		{"bench allreduce --rank 0 --world-size 2 --hostfile " + dir + "/none", []string{"--hostfile", "none"}},
+		{"bench allreduce --rank 0 --hostfile " + list, []string{"list:1", "is not JSON", "addrs", "thunder topo"}},
 		{"bench allreduce --rank 0 --hostfile " + hosts, []string{"hosts.json", "2"}},
 		{"bench allreduce --rank 0 --world-size 2 --coordinator 127.0.0.1:1 --token-file " + dir + "/none", []string{"--token-file"}},
 		{"bench allreduce --rank 0 --world-size 2 --coordinator 127.0.0.1:1 --token-file " + empty, []string{"--token-file", "empty"}},
