@@ -201,6 +201,9 @@ func (c Config) validateCoordinated() error {
 		if err == nil && e.port == noPort {
 			err = fmt.Errorf("has no port; write host:port, with port 0 for any")
 		}
+		if err == nil && c.Rank == 0 && !c.Served && addr == c.Coordinator {
+			err = fmt.Errorf("is where this rank serves %s; choose another port", fieldCoordinator)
+		}
 		if err != nil {
 			return &AddrError{Rank: c.Rank, Addr: addr, Reason: err.Error()}
 		}

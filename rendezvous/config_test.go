@@ -136,6 +136,8 @@ func TestValidate(t *testing.T) {
 		{"coordinator nowhere", Config{Rank: 0, Size: 2, Coordinator: ":1"}, Coordinated, `":1" is no address that others can connect to`},
 		{"coordinated rank", Config{Rank: 2, Size: 2, Coordinator: "h:1"}, Coordinated, "2 is out of range; --world-size (THUNDER_WORLD_SIZE) makes it 0..1"},
 		{"coordinated with all addresses", Config{Rank: 0, Size: 2, Coordinator: "h:1", Addrs: two}, Coordinated, "--addr: given 2 times next to --coordinator"},
+		{"coordinated at its own address", Config{Rank: 0, Size: 2, Coordinator: "h:1", Addrs: []string{"h:1"}}, Coordinated, `address of rank 0: "h:1" is where this rank serves --coordinator`},
+		{"coordinated at an address served elsewhere", Config{Rank: 0, Size: 2, Coordinator: "h:1", Served: true, Addrs: []string{"h:1"}}, Coordinated, ""},
 		{"coordinated with a bad rail", Config{Rank: 1, Size: 2, Coordinator: "h:1", Addrs: []string{"h:1,10.0.0.1"}}, Coordinated, `address of rank 1: "10.0.0.1" has no port; write host:port, with port 0 for any`},
 		{"hostfile and coordinator", Config{Rank: 0, Coordinator: "h:1", Hostfile: "c"}, FromHostfile, "--hostfile (THUNDER_HOSTFILE): given together with --coordinator"},
 		{"hostfile and addresses", Config{Rank: 0, Addrs: two, Hostfile: "c"}, FromHostfile, "--hostfile (THUNDER_HOSTFILE): given together with --addr"},
