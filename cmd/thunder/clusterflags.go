@@ -29,6 +29,10 @@ func (f *clusterFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.thunder, "thunder", "", "where thunder is on the other machines")
 }
 
+// check finds that no machine was named where some were meant to be. Errors are about
+// usage.
+func (f *clusterFlags) check(fs *pflag.FlagSet) error { return notEmpty(fs, "hosts", "root") }
+
 func (f *clusterFlags) asker() *ask.Asker {
 	return &ask.Asker{SSH: strings.Fields(f.ssh), Where: f.thunder, Self: ask.Executable()}
 }

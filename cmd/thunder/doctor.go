@@ -67,6 +67,9 @@ neither Thunderbolt nor RDMA.`,
 }
 
 func (f *doctorFlags) run(cmd *cobra.Command) error {
+	if err := f.cluster.check(cmd.Flags()); err != nil {
+		return err
+	}
 	for _, name := range f.manifest {
 		if !strings.HasSuffix(name, ".md") && !strings.HasSuffix(name, ".html") {
 			return usagef("--manifest: %s: the name must end in .md or .html", name)

@@ -173,6 +173,16 @@ func (f *workFlags) sizes(fs *pflag.FlagSet, cfg *bench.Config) error {
 	return nil
 }
 
+// notEmpty checks that none of the flags was given as nothing at all.
+func notEmpty(fs *pflag.FlagSet, names ...string) error {
+	for _, name := range names {
+		if f := fs.Lookup(name); f.Changed && f.Value.String() == "" {
+			return usagef("--%s: is empty; leave it out if this machine is meant", name)
+		}
+	}
+	return nil
+}
+
 // writable says, before the work rather than after it, that the file which a flag names
 // has no folder to be in. No file, and - for standard output, are all right.
 func writable(flag, file string) error {

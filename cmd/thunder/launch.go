@@ -22,6 +22,7 @@ import (
 	"thundercollective/rendezvous"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
@@ -189,6 +190,9 @@ func (f *launchFlags) config(cmd *cobra.Command, args []string) (*launch.Config,
 		Restarts: f.restarts, RestartAll: f.restartMode == "all", ReformWait: f.reformWait, Timeout: f.timeout, Grace: f.grace, Silence: f.silence, Version: release(),
 		Agents: remote.Config{Agent: []string{self, "launch-agent"}, SSH: strings.Fields(f.ssh), Thunder: f.thunder},
 	}
+	if err := f.check(cmd.Flags()); err != nil {
+		return nil, err
+	}
 	if f.restartMode != "rank" && f.restartMode != "all" {
 		return nil, fmt.Errorf("--restart-mode: %q is neither rank nor all", f.restartMode)
 	}
@@ -210,6 +214,23 @@ func (f *launchFlags) config(cmd *cobra.Command, args []string) (*launch.Config,
 		return nil, fmt.Errorf("--quiet-ranks: %w", err)
 	}
 	return cfg, nil
+}
+
+// check finds flags that were given a value which would count as none: a script whose
+// variable is empty is not to run here what was meant for other machines.
+func (f *launchFlags) check(fs *pflag.FlagSet) error {
+	if err := notEmpty(fs, "hosts", "hostfile"); err != nil {
+		return err
+	}
+	if fs.Changed("ranks") && f.ranks < 1 {
+		return fmt.Errorf("-n: %d ranks; give 1 or more", f.ranks)
+	}
+	for name, d := range map[string]time.Duration{"timeout": f.timeout, "grace": f.grace, "silence": f.silence, "reform-wait": f.reformWait} {
+		if d < 0 {
+			return fmt.Errorf("--%s: %v is negative; give a duration such as 90s or 5m", name, d)
+		}
+	}
+	return nil
 }
 
 // where fills in the hosts.

@@ -80,6 +80,9 @@ there is no Thunderbolt cable to set up.`,
 const exitAbsent = 3
 
 func (f *setupFlags) run(cmd *cobra.Command) error {
+	if err := f.cluster.check(cmd.Flags()); err != nil {
+		return err
+	}
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	switch {
 	case f.apply && f.undo:

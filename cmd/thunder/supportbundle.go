@@ -47,6 +47,9 @@ Anybody can look at the machines through it: thunder doctor --root FILE.`,
 }
 
 func (f *bundleFlags) run(cmd *cobra.Command) error {
+	if err := f.cluster.check(cmd.Flags()); err != nil {
+		return err
+	}
 	if err := writable("--output", f.output); err != nil {
 		return err
 	}

@@ -70,6 +70,9 @@ not right.`,
 }
 
 func (f *topoFlags) run(cmd *cobra.Command) error {
+	if err := f.cluster.check(cmd.Flags()); err != nil {
+		return err
+	}
 	if f.form != "" && f.form != topology.FormThunder && f.form != topology.FormMLX {
 		return usagef("--form: %q is neither thunder nor mlx", f.form)
 	}

@@ -63,6 +63,7 @@ right.`,
 	fs.StringVarP(&f.output, "output", "o", defaultProfile, "`FILE` to write")
 	fs.IntVar(&f.work.streams, "num-streams", 0, "TCP streams to each peer (default: what moves most)")
 	f.join.add(fs)
+	completeFlag(cmd, "fabric", []string{"tcp", "shm"})
 	return cmd
 }
 
