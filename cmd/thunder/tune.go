@@ -180,7 +180,7 @@ func describeProfile(p *thunder.Profile) string {
 		m := p.Fabrics[name]
 		fmt.Fprintf(&b, "%-8s %s; reducing %.1f GB/s", name, describeLinks(&m), perMicro(m.Gamma))
 		if m.Streams > 0 {
-			fmt.Fprintf(&b, "; %d TCP streams to a peer", m.Streams)
+			fmt.Fprintf(&b, "; %s to a peer", counted(m.Streams, "TCP stream"))
 		}
 		b.WriteByte('\n')
 	}

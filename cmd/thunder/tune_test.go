@@ -42,3 +42,15 @@ func TestTuneLaunched(t *testing.T) {
 		t.Errorf("measured %v, want tcp alone", profile.Fabrics)
 	}
 }
+
+func TestDescribeProfile(t *testing.T) {
+	p := &thunder.Profile{Fabrics: map[string]thunder.Model{
+		"shm": {Alpha: 0.5, Beta: 0.2, Gamma: 0.02},
+		"tcp": {Alpha: 4, Beta: 0.25, Gamma: 0.02, Streams: 1},
+	}}
+	want := "shm      a message of 0.50 µs, 5.00 GB/s; reducing 50.0 GB/s\n" +
+		"tcp      a message of 4.00 µs, 4.00 GB/s; reducing 50.0 GB/s; 1 TCP stream to a peer\n"
+	if got := describeProfile(p); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
