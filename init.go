@@ -36,6 +36,12 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, &startError{cfg.StartTimeout})
 	defer cancel()
+	// Whoever starts ranks by hand may have forgotten one, and should not have to wait for
+	// the end to be told.
+	notice := time.AfterFunc(cfg.StartTimeout/6, func() {
+		o.Logger.Warn("still waiting for the other ranks", "rank", cfg.Rank, "of", cfg.Size, "at_most", cfg.StartTimeout)
+	})
+	defer notice.Stop()
 	return enter(ctx, o, cfg)
 }
 

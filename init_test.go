@@ -161,6 +161,24 @@ func TestInitUnreachable(t *testing.T) {
 	}
 }
 
+// TestInitWaits: a rank that waits for others says so long before it gives up.
+func TestInitWaits(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	said := make(chan string, 10)
+	log := logTo(func(line string) {
+		said <- line
+		cancel()
+	})
+	_, err := thunder.Init(ctx, thunder.Options{Rank: 1, Size: 2, Addrs: freeaddr.Loopback(t, 2), StartTimeout: 6 * time.Second, Logger: log})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want that it waits until it is told to stop", err)
+	}
+	if line := <-said; !strings.Contains(line, "still waiting for the other ranks") || !strings.Contains(line, "rank=1 of=2 at_most=6s") {
+		t.Errorf("it said %q", line)
+	}
+}
+
 func TestInitExposed(t *testing.T) {
 	_, err := thunder.Init(t.Context(), thunder.Options{Rank: 0, Size: 2, Addrs: []string{"0.0.0.0:7099", "192.0.2.1:7099"}})
 	var exposed *rendezvous.ExposureError

@@ -190,6 +190,9 @@ func (d *door) refuse(g *guest, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	g.from.credit--
+	if errors.Is(err, handshake.ErrNoHello) {
+		return // ranks look like that whether a silent one's machine still answers
+	}
 	d.failed++
 	// That a token differs is worth more than the broken connections that come
 	// with it.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"thundercollective/rendezvous/handshake"
 )
 
 // caller is a connection from an address, as far as the door looks at it.
@@ -138,6 +140,11 @@ func TestLogOnce(t *testing.T) {
 		d.leave(g)
 		d.refuse(g, errors.New("no rank"))
 		d.log(l, now.Add(time.Duration(i)*time.Millisecond))
+	}
+	for range 3 { // who only looks is not refused anything
+		g := d.enter(c, now)
+		d.leave(g)
+		d.refuse(g, fmt.Errorf("handshake: %w", handshake.ErrNoHello))
 	}
 	d.log(l, now.Add(noteEvery+time.Second))
 	if got := strings.Count(lines.String(), "\n"); got != 2 || !strings.Contains(lines.String(), "count=49") {

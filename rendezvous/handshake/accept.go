@@ -21,11 +21,15 @@ import (
 //
 // The other errors are an *AuthError if the dialer does not know the token or says
 // that this end does not, a *ProtocolError if it is not a thunder rank of this
-// version, and otherwise one that wraps that of conn.
+// version, ErrNoHello if it went away before it was known what it is, and otherwise one
+// that wraps that of conn.
 func Accept(conn net.Conn, token []byte, admit func(Hello) error) (Hello, error) {
 	addr := conn.RemoteAddr().String()
 	var hello helloWire
 	if err := readHead(conn, hello[:headSize]); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = fmt.Errorf("%w: %w", ErrNoHello, err)
+		}
 		return Hello{}, openingError(err, addr, "waiting for its hello")
 	}
 	if _, err := io.ReadFull(conn, hello[headSize:]); err != nil {

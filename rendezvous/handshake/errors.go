@@ -1,6 +1,13 @@
 package handshake
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNoHello is the cause of an error of Accept when the other end went away before it
+// had said what it is, as those do who only look whether somebody listens.
+var ErrNoHello = errors.New("it went away without a hello")
 
 // An AuthError says that a peer does not know the token of this job.
 type AuthError struct {
@@ -16,7 +23,7 @@ func (e *AuthError) Error() string {
 	if e.Rank >= 0 {
 		who = fmt.Sprintf("rank %d", e.Rank)
 	}
-	return fmt.Sprintf("authentication with %s at %s failed: %s: token differs; set the same THUNDER_TOKEN on all ranks",
+	return fmt.Sprintf("authentication with %s at %s failed: %s: token differs; give all ranks the same (THUNDER_TOKEN, THUNDER_TOKEN_FILE, --token-file)",
 		who, e.Addr, e.Reason)
 }
 

@@ -194,6 +194,8 @@ func TestTruncated(t *testing.T) {
 		}
 		if err := (<-acc).err; !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("dialer cut after %d bytes: Accept = %v", n, err)
+		} else if errors.Is(err, ErrNoHello) != (n < headSize) {
+			t.Fatalf("dialer cut after %d bytes: Accept = %v", n, err)
 		}
 	}
 	for n := range serverBytes {
