@@ -148,7 +148,7 @@ func writePlot(path string, s *settings, c benchCase, r *results) error {
 			panel.Series = append(panel.Series, line)
 		}
 	}
-	chart := plot.Chart{Title: c.String(), Subtitle: "float32 sum; lower is better", Panels: []plot.Panel{panel}}
+	chart := plot.Chart{Title: c.String(), Subtitle: "float32; lower is better", Panels: []plot.Panel{panel}}
 	f, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("peers: %w", err)
