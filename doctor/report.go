@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"thundercollective/internal/plural"
 	"thundercollective/topology"
 )
 
@@ -61,13 +62,13 @@ func verdict(g *topology.Graph, checks []Check) Verdict {
 	}
 	switch {
 	case v.Failures > 0:
-		v.Name, v.Sentence = Broken, fmt.Sprintf("BROKEN: %s, %s.", plural(v.Failures, "failure"), plural(v.Warnings, "warning"))
+		v.Name, v.Sentence = Broken, fmt.Sprintf("BROKEN: %s, %s.", plural.Count(v.Failures, "failure"), plural.Count(v.Warnings, "warning"))
 	case !anythingToCheck(g):
 		v.Name, v.Sentence = Nothing, "NOTHING TO CHECK: no Thunderbolt and no RDMA here. Nothing is broken; TCP over the network works as always."
 	case v.Warnings > 0:
-		v.Name, v.Sentence = Limping, fmt.Sprintf("WORKS, with %s.", plural(v.Warnings, "warning"))
+		v.Name, v.Sentence = Limping, fmt.Sprintf("WORKS, with %s.", plural.Count(v.Warnings, "warning"))
 	default:
-		v.Name, v.Sentence = Healthy, fmt.Sprintf("HEALTHY: %s passed.", plural(v.Passed, "check"))
+		v.Name, v.Sentence = Healthy, fmt.Sprintf("HEALTHY: %s passed.", plural.Count(v.Passed, "check"))
 	}
 	return v
 }
@@ -98,11 +99,4 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(r)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"thundercollective/internal/plural"
 	"thundercollective/launch/hosts"
 	"thundercollective/launch/output"
 	"thundercollective/launch/remote"
@@ -153,13 +154,13 @@ func (g *generation) run(ctx context.Context, again []wire.Ready) error {
 }
 
 func (g *generation) tryRun(ctx context.Context, again []wire.Ready) error {
-	g.printer.Status("connecting to " + count(len(g.place.Machines), "machine"))
+	g.printer.Status("connecting to " + plural.Count(len(g.place.Machines), "machine"))
 	if err := g.connect(ctx); err != nil {
 		return err
 	}
 	g.printer.Status("preparing")
 	if len(g.cfg.Copy) > 0 && len(again) == 0 {
-		g.printer.Status("copying to " + count(len(g.place.Machines), "machine"))
+		g.printer.Status("copying to " + plural.Count(len(g.place.Machines), "machine"))
 	}
 	if err := g.prepare(ctx, again); err != nil {
 		return err
@@ -178,7 +179,7 @@ func (g *generation) showProgress() {
 			running++
 		}
 	}
-	s := fmt.Sprintf("%s on %s, %v", count(len(g.ranks), "rank"), count(len(g.place.Machines), "machine"), time.Since(g.started).Round(time.Second))
+	s := fmt.Sprintf("%s on %s, %v", plural.Count(len(g.ranks), "rank"), plural.Count(len(g.place.Machines), "machine"), time.Since(g.started).Round(time.Second))
 	if running < len(g.ranks) {
 		s += fmt.Sprintf(", %d still running", running)
 	}
@@ -186,13 +187,6 @@ func (g *generation) showProgress() {
 		s += fmt.Sprintf(", restart %d", g.restarts)
 	}
 	g.printer.Status(s)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // workingDir is ours; "" where even that is gone.

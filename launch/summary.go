@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"thundercollective/internal/plural"
 )
 
 // summaryRanks bounds how many ranks a summary speaks of one by one.
@@ -43,7 +45,7 @@ func (g *generation) summarize(err error) {
 		g.printer.Note("rank %d on %s %s", rank, machineOf(g.place, rank), g.fate(rank))
 	}
 	if succeeded > 0 {
-		g.printer.Note("%s had succeeded", count(succeeded, "rank"))
+		g.printer.Note("%s had succeeded", plural.Count(succeeded, "rank"))
 	}
 }
 

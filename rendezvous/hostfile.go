@@ -111,8 +111,8 @@ func (h *Hostfile) bad(at place, field, format string, args ...any) error {
 }
 
 // ReadHostfile reads a hostfile of any of the accepted forms. What is wrong inside
-// it is a *HostfileError; that it cannot be read, a *ConfigError. A path that starts with a bracket or brace is the text
-// itself.
+// it is a *HostfileError; that it cannot be read, a *ConfigError. A path that starts with
+// a bracket or brace is the text itself.
 func ReadHostfile(path string) (*Hostfile, error) {
 	data, err := hostfileBytes(path)
 	if err != nil {

@@ -3,6 +3,8 @@ package topology
 import (
 	"fmt"
 	"slices"
+
+	"thundercollective/internal/plural"
 )
 
 // Names of shapes.
@@ -145,10 +147,10 @@ func (g *Graph) Sentence() string {
 		if len(g.Cables) == 0 {
 			return "One machine, no cable to another."
 		}
-		return fmt.Sprintf("One machine; %s to %s not asked (add them with --hosts).", count(len(g.Cables), "cable"), count(len(g.Cables), "machine"))
+		return fmt.Sprintf("One machine; %s to %s not asked (add them with --hosts).", plural.Count(len(g.Cables), "cable"), plural.Count(len(g.Cables), "machine"))
 	case Mesh:
 		if n == 2 {
-			return fmt.Sprintf("Mesh: the two machines are joined by %s.", count(len(g.Between(0, 1)), "cable"))
+			return fmt.Sprintf("Mesh: the two machines are joined by %s.", plural.Count(len(g.Between(0, 1)), "cable"))
 		}
 		return fmt.Sprintf("Mesh: all %d pairs of %d machines are joined.", pairs, n)
 	case Ring:
@@ -189,11 +191,4 @@ func (g *Graph) walk(closed bool) string {
 		text += " – " + g.Machines[g.Shape.Order[0]].Host
 	}
 	return text + "."
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

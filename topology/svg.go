@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"thundercollective/internal/plural"
 )
 
 // svgStyle follows the reader's light or dark preference.
@@ -59,7 +61,7 @@ func (g *Graph) WriteSVG(w io.Writer) error {
 }
 
 func (g *Graph) svgHead(b *bytes.Buffer, d *drawing) {
-	svgText(b, 32, 46, 24, "ink", "start", "700", fmt.Sprintf("%s · %s", count(len(g.Machines), "machine"), count(len(g.Cables), "cable")))
+	svgText(b, 32, 46, 24, "ink", "start", "700", fmt.Sprintf("%s · %s", plural.Count(len(g.Machines), "machine"), plural.Count(len(g.Cables), "cable")))
 	size := 15.0
 	if textWidth(g.Sentence(), size) > d.w-64 {
 		size = 15 * (d.w - 64) / textWidth(g.Sentence(), size)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"thundercollective/internal/plural"
 	"thundercollective/topology/probe"
 )
 
@@ -124,7 +125,7 @@ func portSummary(m *probe.Machine) string {
 			used++
 		}
 	}
-	return fmt.Sprintf("%d of %s in use", used, count(len(m.Thunderbolt.Ports), "port"))
+	return fmt.Sprintf("%d of %s in use", used, plural.Count(len(m.Thunderbolt.Ports), "port"))
 }
 
 func rdmaSummary(m *probe.Machine) string {

@@ -9,6 +9,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/bench"
+	"thundercollective/internal/plural"
 
 	"github.com/spf13/cobra"
 )
@@ -174,7 +175,7 @@ func (f *benchFlags) local(cmd *cobra.Command, cfg bench.Config, ranks int) erro
 		return usagef("%d local ranks need %s of buffers for this, and %s of memory are free; give a smaller --max or --size, or fewer ranks",
 			ranks, bench.FormatSize(float64(need)), bench.FormatSize(float64(have)))
 	}
-	r := &report{cfg: cfg, ranks: ranks, where: counted(ranks, "local rank"), json: f.json, svg: f.svg}
+	r := &report{cfg: cfg, ranks: ranks, where: plural.Count(ranks, "local rank"), json: f.json, svg: f.svg}
 	run := localRun{cfg: cfg, ranks: ranks, timeout: f.work.timeout, sums: f.work.sums}
 	err := r.watch(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), run.run)
 	if f.rails && err == nil {
@@ -236,14 +237,6 @@ func (f *benchFlags) joined(cmd *cobra.Command, cfg bench.Config) error {
 	return nil
 }
 
-// counted is a number with its noun, in the plural where there is more than one.
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}
-
 // whereabouts says which machines the ranks are on.
 func whereabouts(comm *thunder.Comm) string {
 	var names []string
@@ -253,7 +246,7 @@ func whereabouts(comm *thunder.Comm) string {
 		}
 	}
 	if len(names) == 0 {
-		return counted(comm.Size(), "rank")
+		return plural.Count(comm.Size(), "rank")
 	}
-	return counted(comm.Size(), "rank") + " on " + strings.Join(names, ", ")
+	return plural.Count(comm.Size(), "rank") + " on " + strings.Join(names, ", ")
 }

@@ -13,6 +13,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/bench"
+	"thundercollective/internal/plural"
 	"thundercollective/plot"
 	"thundercollective/reduce"
 
@@ -194,7 +195,7 @@ func (d *demo) sweep(ctx context.Context) error {
 	var lines []bench.Line
 	for _, fabric := range []string{"tcp", "auto", "mem"} {
 		cfg := bench.Config{Mode: bench.AllReduce, DType: thunder.F32, Op: thunder.Sum, Min: 4, Max: 16 << 20, Factor: 4, Warmup: -1, Fabric: fabric}
-		r := &report{cfg: cfg, ranks: d.ranks, where: counted(d.ranks, "local rank")}
+		r := &report{cfg: cfg, ranks: d.ranks, where: plural.Count(d.ranks, "local rank")}
 		out := d.out
 		if d.json || fabric != "tcp" {
 			out = io.Discard

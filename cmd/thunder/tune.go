@@ -12,6 +12,7 @@ import (
 	thunder "thundercollective"
 	"thundercollective/bench"
 	"thundercollective/collective"
+	"thundercollective/internal/plural"
 	"thundercollective/reduce"
 
 	"github.com/spf13/cobra"
@@ -180,7 +181,7 @@ func describeProfile(p *thunder.Profile) string {
 		m := p.Fabrics[name]
 		fmt.Fprintf(&b, "%-8s %s; reducing %.1f GB/s", name, describeLinks(&m), perMicro(m.Gamma))
 		if m.Streams > 0 {
-			fmt.Fprintf(&b, "; %s to a peer", counted(m.Streams, "TCP stream"))
+			fmt.Fprintf(&b, "; %s to a peer", plural.Count(m.Streams, "TCP stream"))
 		}
 		b.WriteByte('\n')
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/rendezvous/handshake"
 )
 
 const (
@@ -247,7 +248,7 @@ func (l *link) agree(g *greeting, stream int) error {
 		if f.cfg.Checksum {
 			with, without = without, with
 		}
-		return &PairError{fmt.Sprintf("rank %d was started with checksums, rank %d without; say --checksum (THUNDER_CHECKSUM=1) on all ranks or on none", with, without)}
+		return &PairError{handshake.ChecksumsDiffer(with, without)}
 	case int(g.streams) != len(l.streams):
 		return &PairError{fmt.Sprintf("rank %d on %s opens %d streams, rank %d on %s expects %d over %s",
 			l.peer, f.host(l.peer), g.streams, f.Rank(), f.host(f.Rank()), len(l.streams), f.listRails(l.peer))}

@@ -120,7 +120,7 @@ func (f *Fabric) admit(h handshake.Hello) (*pending, error) {
 		if f.cfg.Checksum {
 			with, without = without, with
 		}
-		return nil, reject(handshake.Other, "rank %d was started with checksums, rank %d without; say --checksum (THUNDER_CHECKSUM=1) on all ranks or on none", with, without)
+		return nil, reject(handshake.Other, "%s", handshake.ChecksumsDiffer(with, without))
 	case h.Purpose == handshake.PurposeRail:
 		return nil, nil
 	}

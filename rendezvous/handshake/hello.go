@@ -45,6 +45,12 @@ type Hello struct {
 // FlagChecksum has payloads carry checksums.
 const FlagChecksum uint8 = 1
 
+// ChecksumsDiffer says that of two ranks only one, with, has payloads carry checksums, and
+// what to do.
+func ChecksumsDiffer(with, without int) string {
+	return fmt.Sprintf("rank %d was started with checksums, rank %d without; say --checksum (THUNDER_CHECKSUM=1) on all ranks or on none", with, without)
+}
+
 type (
 	nonce     [nonceSize]byte
 	helloWire [helloSize]byte
