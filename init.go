@@ -31,6 +31,7 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 	if err != nil {
 		return nil, fmt.Errorf("thunder: %w", err)
 	}
+	cfg.Logger = o.Logger
 	if cfg.StartTimeout == 0 {
 		cfg.StartTimeout = rendezvous.DefaultStartTimeout
 	}
@@ -96,7 +97,7 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 			ln.Close()
 			return nil, fmt.Errorf("thunder: %w", err)
 		}
-		if j.fab, err = openFabric(ln, j.wiring, roster, cfg, o); err != nil {
+		if j.fab, err = openFabric(ln, j.wiring, roster, cfg, o, j.meeting.differs); err != nil {
 			return nil, fmt.Errorf("thunder: %w", err)
 		}
 	}

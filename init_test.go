@@ -13,7 +13,6 @@ import (
 	thunder "thundercollective"
 	"thundercollective/internal/freeaddr"
 	"thundercollective/rendezvous"
-	"thundercollective/rendezvous/handshake"
 )
 
 func TestAlone(t *testing.T) {
@@ -108,21 +107,6 @@ func TestInitWrongToken(t *testing.T) {
 	}
 	if errs[0] == nil || !strings.Contains(errs[0].Error(), "token") {
 		t.Errorf("rank 0: got %v, want the refused connection mentioned", errs[0])
-	}
-}
-
-func TestInitWrongSize(t *testing.T) {
-	checkGoroutines(t)
-	addrs := freeaddr.Loopback(t, 3)
-	errs := initErrors(t,
-		thunder.Options{Rank: 0, Size: 2, Addrs: addrs[:2], StartTimeout: time.Second},
-		thunder.Options{Rank: 1, Size: 3, Addrs: addrs, StartTimeout: time.Second})
-	var rejected *handshake.RejectedError
-	if !errors.As(errs[1], &rejected) || !strings.Contains(errs[1].Error(), "world size 2, rank 1 with 3") {
-		t.Errorf("rank 1: got %v, want both sizes named", errs[1])
-	}
-	if !errors.Is(errs[0], context.DeadlineExceeded) {
-		t.Errorf("rank 0: got %v, want it to give up", errs[0])
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"thundercollective/internal/liveness"
 	"thundercollective/internal/ticks"
 	"thundercollective/metrics"
-	"thundercollective/rendezvous"
 )
 
 // worldID is the group of all ranks. Other groups get theirs in Split.
@@ -48,6 +47,7 @@ type job struct {
 	again      func(ctx context.Context, generation uint32) (*Comm, error) // nil where there is no other generation
 	metricsAt  string                                                      // where to serve metrics; "" for nowhere
 	metrics    *metrics.Server                                             // nil for none
+	meeting    meeting                                                     // of this rank and the others, while it starts
 	peers      []*peer                                                     // by rank; nil for this one
 	everybody  []int                                                       // all ranks
 
@@ -113,80 +113,6 @@ func (j *job) start(ctx context.Context) (*Comm, error) {
 		}
 	}
 	return world, nil
-}
-
-// connect opens the control channels side by side. The first failure that waiting
-// cannot mend ends the others.
-func (j *job) connect(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wg sync.WaitGroup
-	errs := make([]error, len(j.peers))
-	for r, p := range j.peers {
-		if p == nil {
-			continue
-		}
-		wg.Go(func() {
-			if p.link, errs[r] = j.fab.Link(ctx, r, fabric.Control); errs[r] != nil {
-				cancel(errs[r])
-			}
-		})
-	}
-	wg.Wait()
-	if err := j.absent(context.Cause(ctx), errs); err != nil {
-		return fmt.Errorf("thunder: rank %d: %w", j.rank, err)
-	}
-	for _, err := range errs {
-		// What the others say is only that the first one ended them.
-		if lost, ok := errors.AsType[*fabric.LostError](err); ok {
-			return &PeerLostError{Rank: lost.Peer, Host: j.host(lost.Peer), Link: j.linkName(lost.Peer), Cause: "the connection to it broke (" + lost.Err.Error() + ")", Err: err}
-		}
-		if err != nil && errors.Is(err, context.Cause(ctx)) {
-			return fmt.Errorf("thunder: rank %d: %w", j.rank, err)
-		}
-	}
-	return nil
-}
-
-// absent names the ranks that were not there in time, if that is why connect failed.
-func (j *job) absent(cause error, errs []error) error {
-	late, ok := errors.AsType[*startError](cause)
-	if !ok {
-		return nil
-	}
-	missing := &rendezvous.MissingError{Size: len(j.peers), Waited: late.after}
-	var first error
-	for r, err := range errs {
-		if err != nil {
-			missing.Missing = append(missing.Missing, r)
-			if first == nil {
-				first = err
-			}
-		}
-	}
-	if first == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", missing, first)
-}
-
-// regret tells the ranks that are there for whom this one waited in vain, before it
-// leaves: they may have met the missing rank, and would blame this one.
-func (j *job) regret(err error) {
-	missing, ok := errors.AsType[*rendezvous.MissingError](err)
-	if !ok {
-		return
-	}
-	n := &notice{kind: noticeLost, group: worldID, rankA: uint32(missing.Missing[0]), text: fmt.Sprintf("rank %d waited %v for it to start", j.rank, missing.Waited)}
-	var out [noticeSize]byte
-	n.encode(&out)
-	ctx, cancel := context.WithTimeout(j.ctx, tellMany)
-	defer cancel()
-	for _, p := range j.peers {
-		if p != nil && p.link != nil {
-			_ = p.link.Send(ctx, &noticeTag, out[:]) // who cannot be told has left, too
-		}
-	}
 }
 
 func (j *job) host(rank int) string { return j.hosts[rank] }

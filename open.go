@@ -9,40 +9,48 @@ import (
 	"thundercollective/fabric/shm"
 	"thundercollective/fabric/tcp"
 	"thundercollective/rendezvous"
+	"thundercollective/rendezvous/handshake"
 )
 
 // openFabric makes the fabric that the options name out of the listener. All ranks
-// have to name the same.
-func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rendezvous.Config, o Options) (fabric.Fabric, error) {
+// have to name the same; differs is told of those that are refused because they do not.
+func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rendezvous.Config, o Options, differs func(rank int, err error)) (fabric.Fabric, error) {
+	onRDMA := o.Fabric == "rdma" || o.isAuto() && neighbours(roster) < roster.Size()
+	onShm := o.Fabric == "shm" || o.isAuto() && neighbours(roster) > 1
+	near := func(peer int) bool { return roster.Peers[peer].Host == roster.Peers[roster.Rank].Host }
 	tc := tcp.Config{
 		Rank: roster.Rank, Generation: roster.Generation, Token: cfg.Token,
 		Checksum: o.Checksum, Streams: o.Streams, Spin: spinTime, Crowded: crowded(roster), Logger: o.Logger,
+		OnDiffer: differs,
 	}
 	var hosts []string
-	for _, p := range roster.Peers {
-		tc.Peers, hosts = append(tc.Peers, p.Addrs), append(hosts, p.Host)
+	for r, p := range roster.Peers {
+		var flags uint8
+		if onRDMA {
+			flags |= handshake.FlagRDMA
+		}
+		if onShm && near(r) {
+			flags |= handshake.FlagShm
+		}
+		tc.Peers, tc.Flags, hosts = append(tc.Peers, p.Addrs), append(tc.Flags, flags), append(hosts, p.Host)
 	}
 	t, err := w.open(ln, tc, streamsFor(roster, o), hosts)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case o.Fabric == "tcp":
-		return t, nil
 	}
 	boot := t
-	if o.Fabric != "shm" && (o.Fabric == "rdma" || neighbours(roster) < roster.Size()) {
+	if onRDMA {
 		if boot, err = openRDMA(t, roster, cfg, o); err != nil {
 			t.Close()
 			return nil, err
 		}
 	}
-	if o.Fabric == "rdma" || o.Fabric != "shm" && neighbours(roster) == 1 {
+	if !onShm {
 		return boot, nil
 	}
 	s, err := shm.New(shm.Config{
 		Bootstrap: boot, Spin: tc.Spin, Crowded: tc.Crowded, Logger: o.Logger, Require: o.Fabric == "shm",
-		Private: o.Private,
-		Near:    func(peer int) bool { return roster.Peers[peer].Host == roster.Peers[roster.Rank].Host },
+		Private: o.Private, Near: near,
 	})
 	if err != nil {
 		return nil, err

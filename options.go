@@ -148,6 +148,9 @@ func (o Options) checkFabric() error {
 	return badOption("there is no fabric %q here; choose auto, tcp, rdma or shm", o.Fabric)
 }
 
+// isAuto says that the fabric is the best that there is to each peer.
+func (o Options) isAuto() bool { return o.Fabric == "" || o.Fabric == "auto" }
+
 // complete fills in what is left from the environment and the defaults.
 func (o Options) complete(getenv func(string) string) (Options, error) {
 	if o.Fabric == "" {

@@ -99,7 +99,7 @@ func TestAutoWithoutRDMA(t *testing.T) {
 	for r, ln := range lns {
 		mine := roster
 		mine.Rank = r
-		f, err := openFabric(ln, &wiring{}, &mine, rendezvous.Config{}, Options{Fabric: "auto"})
+		f, err := openFabric(ln, &wiring{}, &mine, rendezvous.Config{}, Options{Fabric: "auto"}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

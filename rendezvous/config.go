@@ -2,6 +2,7 @@ package rendezvous
 
 import (
 	"fmt"
+	"log/slog"
 	"time"
 )
 
@@ -33,6 +34,10 @@ type Config struct {
 	Insecure     bool          // listen beyond loopback even without a token
 	StartTimeout time.Duration // how far apart ranks may start
 	Generation   uint32        // which incarnation of the job this is
+
+	// Logger is told whom the coordinator turns away, if this rank serves it; nobody if
+	// nil.
+	Logger *slog.Logger
 }
 
 // A Way is how a rank finds its peers.

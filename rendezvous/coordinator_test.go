@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net"
 	"reflect"
@@ -232,14 +233,17 @@ func TestTurnedAway(t *testing.T) {
 		code   handshake.Code
 		text   string
 	}{
-		{"size", func(c *JoinConfig) { c.Generation, c.Size = 5, 3 }, handshake.WrongSize, "the rank was told a world size of 3, the coordinator 2"},
+		{"size", func(c *JoinConfig) { c.Generation, c.Size = 5, 3 }, handshake.WrongSize, "rank 1 was told a world size of 3, the coordinator 2"},
 		{"generation", func(c *JoinConfig) { c.Generation = 4 }, handshake.WrongGeneration, "the rank is of generation 4 of the job, the coordinator of generation 5"},
 		{"address", func(c *JoinConfig) { c.Generation, c.Addrs = 5, []string{"10.0.0.1:7000"} }, handshake.Other, "10.0.0.1:7000 is already an address of rank 0"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, 2, func(t *testing.T, j *job) {
-				srv := j.serve(t.Context(), 0, func(c *ServerConfig) { c.Generation = 5 })
+				var log strings.Builder
+				srv := j.serve(t.Context(), 0, func(c *ServerConfig) {
+					c.Generation, c.Logger = 5, slog.New(slog.NewTextHandler(&log, nil))
+				})
 				five := func(c *JoinConfig) { c.Generation = 5 }
 				r0 := j.join(t.Context(), 0, 0, five)
 				start := time.Now()
@@ -254,6 +258,9 @@ func TestTurnedAway(t *testing.T) {
 				j.wantRosters(r0, j.join(t.Context(), 1, 0, five))
 				if err := (<-srv).err; err != nil {
 					t.Error(err)
+				}
+				if n := strings.Count(log.String(), tt.text); n != 1 {
+					t.Errorf("logged %d times: %s", n, log.String())
 				}
 			})
 		})

@@ -117,7 +117,7 @@ func coordinate(ctx context.Context, cfg Config, open ListenFunc) (*Roster, erro
 			// the same reason, or a rank was lost after the roster was complete,
 			// which the fabric notices.
 			_ = Serve(ctx, ln, ServerConfig{
-				Size: cfg.Size, Token: cfg.Token, Generation: cfg.Generation, Timeout: cfg.startTimeout(),
+				Size: cfg.Size, Token: cfg.Token, Generation: cfg.Generation, Timeout: cfg.startTimeout(), Logger: cfg.Logger,
 			})
 		}()
 	} else {

@@ -56,7 +56,7 @@ func (s *server) admit(h handshake.Hello, st *seat) error {
 			"the rank is of generation %d of the job, the coordinator of generation %d", h.Generation, s.cfg.Generation)}
 	case h.Size != uint32(s.cfg.Size):
 		return &handshake.RejectedError{Code: handshake.WrongSize, Text: fmt.Sprintf(
-			"the rank was told a world size of %d, the coordinator %d", h.Size, s.cfg.Size)}
+			"rank %d was told a world size of %d, the coordinator %d", h.From, h.Size, s.cfg.Size)}
 	case h.From >= h.Size:
 		return &handshake.RejectedError{Code: handshake.WrongRank, Text: fmt.Sprintf(
 			"rank %d is out of range for a world size of %d", h.From, h.Size)}
@@ -192,10 +192,12 @@ func (s *server) note(err error, from net.Addr) {
 		t.AuthFailures++
 		if len(t.AuthFrom) < maxListedTrouble {
 			t.AuthFrom = append(t.AuthFrom, from.String())
+			s.cfg.Logger.Warn("rank turned away", "err", err)
 		}
 		return
 	}
 	if _, ok := errors.AsType[*handshake.RejectedError](err); ok && len(t.Refusals) < maxListedTrouble {
 		t.Refusals = append(t.Refusals, err.Error())
+		s.cfg.Logger.Warn("rank turned away", "err", err)
 	}
 }

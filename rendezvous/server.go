@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"sync"
 	"time"
@@ -25,6 +26,9 @@ type ServerConfig struct {
 	Generation uint32
 	Timeout    time.Duration // for all ranks to arrive; 0 is DefaultStartTimeout
 
+	// Logger, if set, is told of the first few that are turned away: who waits for
+	// them need not wait for the end to be told why.
+	Logger *slog.Logger
 	// Heard, if set, is told of every rank that knows the token and asks for this
 	// generation or a later one. Who asks for a later one is turned away for now, and
 	// tries again: time for Heard's owner to serve that. It may be called from several
@@ -43,6 +47,9 @@ func (c *ServerConfig) validate() error {
 	}
 	if c.Timeout == 0 {
 		c.Timeout = DefaultStartTimeout
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -124,6 +125,7 @@ func TestDisagreement(t *testing.T) {
 		lns, peers = append(lns, ln), append(peers, ln.Addrs())
 	}
 	var fs []fabric.Fabric
+	differs := make(chan error, 10)
 	for r := range 2 {
 		own, err := tcp.FindRails(peers[r], ifs)
 		if err != nil {
@@ -135,20 +137,26 @@ func TestDisagreement(t *testing.T) {
 			p := paths[0]
 			p[0].Remote, p[1].Remote = p[1].Remote, p[0].Remote
 		}
-		f, err := rails.OverTCP(lns[r], tcp.Config{Rank: r, Peers: peers, Paths: paths}, rails.Config{Hosts: []string{"anna", "bert"}}, nil)
+		tc := tcp.Config{Rank: r, Peers: peers, Paths: paths, OnDiffer: func(peer int, err error) {
+			differs <- fmt.Errorf("rank %d differs: %w", peer, err)
+		}}
+		f, err := rails.OverTCP(lns[r], tc, rails.Config{Hosts: []string{"anna", "bert"}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		fs = append(fs, f)
 	}
 	_, err = fs[1].Link(t.Context(), 0, 1)
-	var pair *rails.PairError
-	if !errors.As(err, &pair) {
-		t.Fatalf("got %v, want a PairError", err)
-	}
-	for _, want := range []string{"anna", "bert", "127.0."} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("error %q does not name %s", err, want)
+	// Rank 0, which is connected to, is told as well.
+	for _, err := range []error{err, <-differs} {
+		var pair *rails.PairError
+		if !errors.As(err, &pair) {
+			t.Fatalf("got %v, want a PairError", err)
+		}
+		for _, want := range []string{"anna", "bert", "127.0."} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("error %q does not name %s", err, want)
+			}
 		}
 	}
 	closeAll(t, fs)

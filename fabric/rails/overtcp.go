@@ -2,6 +2,8 @@ package rails
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
 
 	"thundercollective/fabric"
@@ -22,7 +24,10 @@ func OverTCP(ln *tcp.Listener, tc tcp.Config, cfg Config, extra func(peer int) [
 			c.Close()
 			return
 		}
-		f.Accept(c, int(h.From), fabric.Channel(h.Channel), int(h.Stream))
+		err := f.Accept(c, int(h.From), fabric.Channel(h.Channel), int(h.Stream))
+		if _, pair := errors.AsType[*PairError](err); pair && tc.OnDiffer != nil {
+			tc.OnDiffer(int(h.From), fmt.Errorf("rails: rank %d on %s: %w", h.From, f.host(int(h.From)), err))
+		}
 	}
 	base, err := tcp.New(ln, tc)
 	if err != nil {

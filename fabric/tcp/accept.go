@@ -67,8 +67,10 @@ func (f *Fabric) greet(g *guest) {
 	c.SetDeadline(g.since.Add(f.cfg.HandshakeTimeout))
 	var p *pending
 	var onward *net.TCPConn
+	var proved handshake.Hello
 	h, err := handshake.Accept(c, f.cfg.Token, func(h handshake.Hello) (err error) {
 		f.door.proved(g)
+		proved = h
 		if h.Purpose == handshake.PurposeRelay {
 			onward, err = f.openRelay(h)
 			return err
@@ -100,7 +102,29 @@ func (f *Fabric) greet(g *guest) {
 	if f.ctx.Err() == nil {
 		f.door.refuse(g, err)
 		f.door.log(f.cfg.Logger, time.Now())
+		if f.cfg.OnDiffer != nil && f.differs(proved, err) {
+			f.cfg.OnDiffer(int(proved.From), err)
+		}
 	}
+}
+
+// differs says of a peer that was turned away that it proved itself, that it is one for
+// which this rank waits, and that it was started otherwise. A stranger, a stray of
+// another generation and a second process of the same rank are none of this.
+func (f *Fabric) differs(proved handshake.Hello, err error) bool {
+	if proved.Purpose == 0 || proved.Purpose == handshake.PurposeJoin ||
+		int(proved.From) <= f.cfg.Rank || int(proved.From) >= f.Size() {
+		return false
+	}
+	rejected, ok := errors.AsType[*handshake.RejectedError](err)
+	if !ok {
+		return false
+	}
+	switch rejected.Code {
+	case handshake.WrongSize, handshake.WrongRank, handshake.Other:
+		return true
+	}
+	return false
 }
 
 // admit decides on an authenticated hello. It returns the link that the stream is
@@ -115,12 +139,8 @@ func (f *Fabric) admit(h handshake.Hello) (*pending, error) {
 		return nil, reject(handshake.WrongRank, "rank %d does not dial rank %d", h.From, f.cfg.Rank)
 	case h.Streams < 1 || h.Streams > MaxStreams || h.Stream >= uint16(h.Streams):
 		return nil, reject(handshake.Other, "stream %d of %d makes no sense", h.Stream, h.Streams)
-	case f.cfg.Checksum != (h.Flags&handshake.FlagChecksum != 0):
-		with, without := int(h.From), f.cfg.Rank
-		if f.cfg.Checksum {
-			with, without = without, with
-		}
-		return nil, reject(handshake.Other, "%s", handshake.ChecksumsDiffer(with, without))
+	case h.Flags != f.flags(int(h.From)):
+		return nil, reject(handshake.Other, "%s", handshake.FlagsDiffer(f.cfg.Rank, f.flags(int(h.From)), int(h.From), h.Flags))
 	case h.Purpose == handshake.PurposeRail:
 		return nil, nil
 	}

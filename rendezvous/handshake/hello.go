@@ -39,11 +39,40 @@ type Hello struct {
 	Channel    uint32 // which conversation (PurposeLink)
 	Stream     uint16 // which of the streams of the link (PurposeLink)
 	Streams    uint8  // how many streams the dialer opens (PurposeLink)
-	Flags      uint8  // how they are used (PurposeLink)
+	Flags      uint8  // what both ends have to do alike (PurposeLink, PurposeRail)
 }
 
-// FlagChecksum has payloads carry checksums.
-const FlagChecksum uint8 = 1
+// Flags of a Hello.
+const (
+	FlagChecksum uint8 = 1 << iota // payloads carry checksums
+	FlagShm                        // the two look whether they share memory
+	FlagRDMA                       // the two look whether there is RDMA between them
+)
+
+// FlagsDiffer says in what two ranks do not do alike, and what to do.
+func FlagsDiffer(a int, flagsA uint8, b int, flagsB uint8) string {
+	switch {
+	case flagsA&FlagChecksum > flagsB&FlagChecksum:
+		return ChecksumsDiffer(a, b)
+	case flagsA&FlagChecksum < flagsB&FlagChecksum:
+		return ChecksumsDiffer(b, a)
+	}
+	return fmt.Sprintf("to each other, rank %d uses %s, rank %d uses %s; say the same --fabric (THUNDER_FABRIC) on all ranks",
+		a, carriers(flagsA), b, carriers(flagsB))
+}
+
+// carriers names what carries messages.
+func carriers(flags uint8) string {
+	switch flags & (FlagShm | FlagRDMA) {
+	case FlagShm:
+		return "shared memory"
+	case FlagRDMA:
+		return "RDMA"
+	case FlagShm | FlagRDMA:
+		return "shared memory or RDMA"
+	}
+	return "TCP"
+}
 
 // ChecksumsDiffer says that of two ranks only one, with, has payloads carry checksums, and
 // what to do.

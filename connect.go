@@ -1,0 +1,158 @@
+package thunder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"thundercollective/fabric"
+	"thundercollective/rendezvous"
+)
+
+// A meeting is the time in which this rank and the others find each other. A rank that
+// knows the token and turns out to have been started otherwise is refused, and ends;
+// there is no point then in waiting for it. Once ranks have met, whoever says to be one
+// of them is refused, and that is all.
+type meeting struct {
+	mu     sync.Mutex
+	cancel context.CancelCauseFunc // nil while nobody waits
+	here   map[int]bool            // ranks that have been met
+	over   bool
+	why    *differsError // who differs, if anybody does
+}
+
+// A differsError ends the wait for a rank that was started otherwise than this one.
+type differsError struct{ error }
+
+func (e *differsError) Unwrap() error { return e.error }
+
+// begin has cancel called when a rank differs.
+func (m *meeting) begin(cancel context.CancelCauseFunc) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cancel, m.here = cancel, map[int]bool{}
+	if m.why != nil {
+		m.giveUp()
+	}
+}
+
+// joined notes that a rank is there.
+func (m *meeting) joined(rank int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.here[rank] = true
+}
+
+// differs takes note of a rank that was refused.
+func (m *meeting) differs(rank int, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.over || m.here[rank] || m.why != nil:
+	case m.cancel == nil:
+		m.why = &differsError{err}
+	default:
+		m.why = &differsError{err}
+		m.giveUp()
+	}
+}
+
+// tellTime is how long a rank stays that knows that the job will not come together: the
+// others, which find nobody once it has left, may differ from it as well.
+const tellTime = 500 * time.Millisecond
+
+// giveUp ends the wait, soon. The caller holds mu.
+func (m *meeting) giveUp() {
+	cancel, why := m.cancel, m.why
+	time.AfterFunc(tellTime, func() { cancel(why) })
+}
+
+// end has everybody be there, or nobody wait any more.
+func (m *meeting) end() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.over = true
+}
+
+// connect opens the control channels side by side. The first failure that waiting
+// cannot mend ends the others.
+func (j *job) connect(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	j.meeting.begin(cancel)
+	defer j.meeting.end()
+	var wg sync.WaitGroup
+	errs := make([]error, len(j.peers))
+	for r, p := range j.peers {
+		if p == nil {
+			continue
+		}
+		wg.Go(func() {
+			if p.link, errs[r] = j.fab.Link(ctx, r, fabric.Control); errs[r] != nil {
+				cancel(errs[r])
+				return
+			}
+			j.meeting.joined(r)
+		})
+	}
+	wg.Wait()
+	if _, ok := errors.AsType[*differsError](context.Cause(ctx)); ok {
+		return fmt.Errorf("thunder: rank %d: %w", j.rank, context.Cause(ctx))
+	}
+	if err := j.absent(context.Cause(ctx), errs); err != nil {
+		return fmt.Errorf("thunder: rank %d: %w", j.rank, err)
+	}
+	for _, err := range errs {
+		// What the others say is only that the first one ended them.
+		if lost, ok := errors.AsType[*fabric.LostError](err); ok {
+			return &PeerLostError{Rank: lost.Peer, Host: j.host(lost.Peer), Link: j.linkName(lost.Peer), Cause: "the connection to it broke (" + lost.Err.Error() + ")", Err: err}
+		}
+		if err != nil && errors.Is(err, context.Cause(ctx)) {
+			return fmt.Errorf("thunder: rank %d: %w", j.rank, err)
+		}
+	}
+	return nil
+}
+
+// absent names the ranks that were not there in time, if that is why connect failed.
+func (j *job) absent(cause error, errs []error) error {
+	late, ok := errors.AsType[*startError](cause)
+	if !ok {
+		return nil
+	}
+	missing := &rendezvous.MissingError{Size: len(j.peers), Waited: late.after}
+	var first error
+	for r, err := range errs {
+		if err != nil {
+			missing.Missing = append(missing.Missing, r)
+			if first == nil {
+				first = err
+			}
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", missing, first)
+}
+
+// regret tells the ranks that are there for whom this one waited in vain, before it
+// leaves: they may have met the missing rank, and would blame this one.
+func (j *job) regret(err error) {
+	missing, ok := errors.AsType[*rendezvous.MissingError](err)
+	if !ok {
+		return
+	}
+	n := &notice{kind: noticeLost, group: worldID, rankA: uint32(missing.Missing[0]), text: fmt.Sprintf("rank %d waited %v for it to start", j.rank, missing.Waited)}
+	var out [noticeSize]byte
+	n.encode(&out)
+	ctx, cancel := context.WithTimeout(j.ctx, tellMany)
+	defer cancel()
+	for _, p := range j.peers {
+		if p != nil && p.link != nil {
+			_ = p.link.Send(ctx, &noticeTag, out[:]) // who cannot be told has left, too
+		}
+	}
+}
