@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -54,14 +53,12 @@ func joinStory(t *testing.T, seed uint64) {
 	faults := []string{"kill", "stop", "reset", "never start"}
 	fault := faults[seed%uint64(len(faults))]
 	fabric := []string{"tcp", "shm"}[rng.IntN(2)]
-	if runtime.GOOS != "linux" {
-		fabric = "tcp"
-	}
 	victim := rng.IntN(n)
 	j := &chaosJob{t: t, via: map[[2]int]*faultproxy.Proxy{}}
 	coordinated := fault != "reset" && rng.IntN(2) == 0
 	j.story = fmt.Sprintf("seed %d: %s of rank %d while joining over %s, coordinated %v", seed, fault, victim, fabric, coordinated)
 	envs := joinEnv(t, j, n, coordinated)
+	portable, doors := strconv.Itoa(rng.IntN(2)), t.TempDir()
 	begun := time.Now()
 	for r, env := range envs {
 		cmd := exec.Command(os.Args[0])
@@ -69,7 +66,7 @@ func joinStory(t *testing.T, seed uint64) {
 			cmd = exec.Command("sleep", "600")
 		}
 		cmd.Env = append(os.Environ(), roleVar+"=chaos", fmt.Sprintf("THUNDER_RANK=%d", r), "THUNDER_TOKEN=secret",
-			"THUNDER_FABRIC="+fabric, "THUNDER_SILENCE="+chaosSilence.String(), "THUNDER_START_TIMEOUT="+joinLimit.String())
+			"THUNDER_FABRIC="+fabric, "THUNDER_SHM_PORTABLE="+portable, "TMPDIR="+doors, "THUNDER_SILENCE="+chaosSilence.String(), "THUNDER_START_TIMEOUT="+joinLimit.String())
 		cmd.Env = append(cmd.Env, env...)
 		j.start(cmd)
 	}

@@ -225,10 +225,10 @@ func percentile(list []time.Duration, p int) time.Duration {
 func chaosStory(t *testing.T, seed uint64, times map[string][]time.Duration) (faults int) {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	fabric := "tcp"
-	if seed%3 == 2 && runtime.GOOS == "linux" {
+	if seed%3 == 2 {
 		fabric = "shm"
 	}
-	j := startChaos(t, 6, seed, "THUNDER_FABRIC="+fabric)
+	j := startChaos(t, 6, seed, "THUNDER_FABRIC="+fabric, "THUNDER_SHM_PORTABLE="+strconv.FormatUint(seed%2, 10))
 	j.story = fmt.Sprintf("seed %d: start over %s", seed, fabric)
 	j.working()
 	for len(j.alive) > 2 {

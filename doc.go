@@ -37,7 +37,8 @@
 // sending them, where that is quicker, and reduce in the order of the ranks: always if
 // all buffers are of Comm.Alloc, else if the system lets processes of one user read each
 // other (Options.Private and THUNDER_PRIVATE=1 keep a rank's memory from being read;
-// kernel.yama.ptrace_scope above 0 does so, too). Comm.Choice tells.
+// kernel.yama.ptrace_scope above 0 does so, too). Comm.Choice tells. To see how ranks
+// of a Mac share memory, THUNDER_SHM_PORTABLE=1 makes those on Linux do the same.
 //
 // Buffers of 4 MiB and more that are used repeatedly are moved to huge pages, once, at their
 // third use, which takes about a millisecond for 2 MiB. That makes long operations up to a

@@ -50,7 +50,7 @@ func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rend
 	}
 	s, err := shm.New(shm.Config{
 		Bootstrap: boot, Spin: tc.Spin, Crowded: tc.Crowded, Logger: o.Logger, Require: o.Fabric == "shm",
-		Private: o.Private, Near: near,
+		Private: o.Private, Portable: os.Getenv("THUNDER_SHM_PORTABLE") == "1", Near: near,
 	})
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -119,18 +118,17 @@ func loopRole() int {
 // whose memory the others read. The others say which one, all the same, in time, and end.
 func TestKilled(t *testing.T) {
 	for _, tt := range []struct {
-		fabric, mode string
-		n, victim    int
+		fabric, portable, mode string
+		n, victim              int
 	}{
-		{"tcp", "allreduce", 4, 2},
-		{"shm", "allreduce", 2, 1},
-		{"shm", "alltoall", 4, 0},
+		{"tcp", "", "allreduce", 4, 2},
+		{"shm", "", "allreduce", 2, 1},
+		{"shm", "", "alltoall", 4, 0},
+		{"shm", "1", "allreduce", 2, 1},
+		{"shm", "1", "alltoall", 4, 0},
 	} {
-		t.Run(fmt.Sprintf("%s %s, %d ranks", tt.fabric, tt.mode, tt.n), func(t *testing.T) {
-			if tt.fabric == "shm" && runtime.GOOS != "linux" {
-				t.Skip("shared memory needs Linux")
-			}
-			ps := startRanks(t, tt.n, "loop", "THUNDER_FABRIC="+tt.fabric, "THUNDER_TEST_MODE="+tt.mode)
+		t.Run(fmt.Sprintf("%s%s %s, %d ranks", tt.fabric, tt.portable, tt.mode, tt.n), func(t *testing.T) {
+			ps := startRanks(t, tt.n, "loop", "THUNDER_FABRIC="+tt.fabric, "THUNDER_TEST_MODE="+tt.mode, "THUNDER_SHM_PORTABLE="+tt.portable)
 			for r, p := range ps {
 				if line, err := p.out.ReadString('\n'); err != nil || line != "working\n" {
 					t.Fatalf("rank %d: %q, %v", r, line, err)

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Runs the tests of packages with arm64 assembly (or those given as arguments) on
+# Runs the tests of packages that depend on the processor (or those given as arguments) on
 # arm64: natively there, elsewhere under qemu-user, which is installed if it is
 # missing and we may. Where it cannot be had the tests are skipped, which one line
 # on stderr says.
 set -eu
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- ./reduce
+[ $# -gt 0 ] || set -- ./reduce ./fabric/shm
 
 if [ "$(go env GOHOSTARCH)" = arm64 ]; then
 	exec go test "$@"

@@ -23,7 +23,7 @@ go test -timeout 20m ./...
 step "tests with the race detector"
 go test -race -short -timeout 20m ./...
 
-step "arm64 kernels under qemu-user"
+step "arm64: kernels and shared memory, under qemu-user"
 scripts/test-arm64.sh
 
 step "the Python package and the PyTorch backend"

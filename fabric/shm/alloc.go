@@ -1,6 +1,7 @@
 package shm
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,10 +15,11 @@ import (
 // sharing is the memory of Alloc, ours and that of peers.
 type sharing struct {
 	mu     sync.Mutex
-	serial uint32
 	own    []allocation       // by address
 	theirs map[reach]*segment // what was mapped of peers
 	closed bool
+
+	fetching sync.Mutex // held while memory of a peer is being mapped
 
 	tried   [remembered]span // other memory that was found to be readable, lately
 	tryNext int              // where the next one goes
@@ -33,6 +35,9 @@ type allocation struct {
 	serial     uint32
 	seg        *segment
 	heap       []byte // instead of seg, where no memory can be shared
+
+	passed   []int  // the peers that have it
+	meetings uint32 // how many peers there were then
 }
 
 // A reach names memory of a peer.
@@ -49,14 +54,13 @@ func (f *Fabric) Alloc(n int) ([]byte, error) {
 	if s.closed {
 		return nil, fabric.ErrClosed
 	}
-	s.serial++
 	var b []byte
-	a := allocation{serial: s.serial}
+	a := allocation{serial: uint32(f.nextSerial())}
 	if f.home == nil {
 		b = make([]byte, max(n, 1))
 		a.heap = b
 	} else {
-		seg, err := newSegment(max(n, 1), f.id, uint64(s.serial))
+		seg, err := newSegment(max(n, 1), f.id, uint64(a.serial))
 		if err != nil {
 			return nil, err
 		}
@@ -95,6 +99,9 @@ func (f *Fabric) Free(b []byte) error {
 	if !ok || s.own[i].start != addressOf(b) {
 		return errors.New("shm: free of memory that Alloc did not return")
 	}
+	for _, peer := range s.own[i].passed {
+		f.met(peer).passage.withdraw(uint64(s.own[i].serial))
+	}
 	s.own[i].release()
 	s.own = slices.Delete(s.own, i, i+1)
 	return nil
@@ -119,10 +126,29 @@ func (f *Fabric) Share(b []byte) (h fabric.Handle, ok bool) {
 		return h, false
 	}
 	a := &s.own[i]
-	binary.LittleEndian.PutUint32(h[0:], uint32(a.seg.fd))
+	if n := f.meetings.Load(); n != a.meetings {
+		f.passTo(a)
+		a.meetings = n
+	}
+	copy(h[0:4], f.id[:]) // no other rank's memory has a handle like that
 	binary.LittleEndian.PutUint32(h[4:], a.serial)
 	binary.LittleEndian.PutUint64(h[8:], uint64(at-a.start))
 	return h, true
+}
+
+// passTo passes an allocation to all peers that do not have it and could map it. One to
+// which that fails is gone, or will say that it did not arrive.
+func (f *Fabric) passTo(a *allocation) {
+	for peer := range f.Size() {
+		if peer == f.Rank() || !f.Shares(peer) || slices.Contains(a.passed, peer) {
+			continue
+		}
+		if err := f.met(peer).passage.pass(uint64(a.serial), a.seg); err != nil {
+			f.cfg.Logger.Debug("memory of Alloc cannot be shared", "peer", peer, "why", err)
+			continue
+		}
+		a.passed = append(a.passed, peer)
+	}
 }
 
 // Shares implements fabric.Sharer. It waits for nobody: a pair that has not met
@@ -158,31 +184,62 @@ func (f *Fabric) Reach(peer int, h fabric.Handle, n int) ([]byte, error) {
 		return nil, fmt.Errorf("shm: no memory is shared with rank %d", peer)
 	}
 	h[len(h)-1] = 0
-	fd, serial := binary.LittleEndian.Uint32(h[0:]), binary.LittleEndian.Uint32(h[4:])
-	off := binary.LittleEndian.Uint64(h[8:])
-	s := &f.shared
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, fabric.ErrClosed
+	if !bytes.Equal(h[0:4], p.id[0:4]) {
+		return nil, fmt.Errorf("shm: rank %d names no memory of its own", peer)
 	}
-	seg := s.theirs[reach{peer, serial}]
-	if seg == nil {
-		s.sweep()
-		var err error
-		if seg, err = attach(p.pid, fd, 0, p.id, uint64(serial)); err != nil {
-			return nil, fmt.Errorf("shm: mapping memory of rank %d: %w", peer, err)
-		}
-		seg.populate()
-		if s.theirs == nil {
-			s.theirs = map[reach]*segment{}
-		}
-		s.theirs[reach{peer, serial}] = seg
+	serial, off := binary.LittleEndian.Uint32(h[4:]), binary.LittleEndian.Uint64(h[8:])
+	seg, err := f.shared.theirsAt(reach{peer, serial})
+	if err == nil && seg == nil {
+		seg, err = f.fetch(p, reach{peer, serial})
+	}
+	if err != nil {
+		return nil, err
 	}
 	if size := uint64(len(seg.body())); off > size || uint64(n) > size-off {
 		return nil, fmt.Errorf("shm: rank %d names %d bytes at %d of %d", peer, n, off, size)
 	}
 	return seg.body()[off:][:n:n], nil
+}
+
+// theirsAt returns memory of a peer, if it is mapped already.
+func (s *sharing) theirsAt(r reach) (*segment, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, fabric.ErrClosed
+	}
+	return s.theirs[r], nil
+}
+
+// fetch maps memory of a peer, which has passed it before it named it.
+func (f *Fabric) fetch(p *pair, r reach) (*segment, error) {
+	s := &f.shared
+	s.fetching.Lock()
+	defer s.fetching.Unlock()
+	if seg, err := s.theirsAt(r); seg != nil || err != nil { // somebody else was faster
+		return seg, err
+	}
+	seg, err := p.fetch(f.ctx, uint64(r.serial), 0)
+	if err == nil && seg.header().freed.Load() != 0 {
+		seg.close()
+		err = errors.New("it was freed")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("shm: mapping memory of rank %d: %w", r.peer, err)
+	}
+	seg.populate()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		seg.close()
+		return nil, fabric.ErrClosed
+	}
+	s.sweep()
+	if s.theirs == nil {
+		s.theirs = map[reach]*segment{}
+	}
+	s.theirs[r] = seg
+	return seg, nil
 }
 
 // sweep lets go of what peers have freed.

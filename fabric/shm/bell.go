@@ -2,6 +2,7 @@ package shm
 
 import (
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"thundercollective/fabric"
@@ -12,7 +13,8 @@ import (
 type bell struct {
 	rings    atomic.Uint32 // the futex
 	sleepers atomic.Uint32
-	_        [120]byte // no two bells share a cache line, or a pair of them
+	knocks   atomic.Uint32 // 1 while a knock is on its way
+	_        [116]byte     // no two bells share a cache line, or a pair of them
 }
 
 // bells is how many bells a rank has. Channels share them: waking somebody for
@@ -22,24 +24,82 @@ const bells = 32
 // homeSize is the length of the home segment's body.
 const homeSize = bells * int(unsafe.Sizeof(bell{}))
 
+// bellNumber returns which bell a channel uses.
+func bellNumber(ch fabric.Channel) int {
+	return int(uint32(ch) * 2654435761 >> 27) // Knuth's multiplicative hash: the upper 5 bits
+}
+
+// bellOf returns a bell in a home segment.
+func bellOf(home *segment, number int) *bell {
+	return (*bell)(unsafe.Pointer(&home.body()[uintptr(number)*unsafe.Sizeof(bell{})]))
+}
+
+// A rope rings a peer's bell.
+type rope struct {
+	*bell
+	number int
+	// passage is through which to knock, where a process cannot wake those who sleep in
+	// another; else nil.
+	passage *passage
+}
+
 // wake wakes the rank if it sleeps. Whatever it may be waiting for has been
 // written before, with an atomic store: either we see the sleeper here, or it sees
 // what was written before it sleeps. What was only published may still be on its way
 // when we look: then it sees it when it looks up again, which it does soon.
-func (b *bell) wake() {
-	if b.sleepers.Load() != 0 {
-		b.ring()
+func (r *rope) wake() {
+	if r.sleepers.Load() != 0 {
+		r.ring()
 	}
 }
 
 // ring wakes whoever sleeps or is about to.
-func (b *bell) ring() {
-	b.rings.Add(1)
-	futexWake(&b.rings)
+func (r *rope) ring() {
+	r.rings.Add(1)
+	switch {
+	case r.passage == nil:
+		futexWake(&r.rings)
+	case r.knocks.CompareAndSwap(0, 1):
+		// One knock on its way is enough: whom it wakes sees this ring, too. So the
+		// passage is never full of them, and nobody waits here.
+		r.passage.knock(r.number)
+	}
 }
 
-// bellOf returns the bell of a channel in a home segment.
-func bellOf(home *segment, ch fabric.Channel) *bell {
-	i := uint32(ch) * 2654435761 >> 27 // Knuth's multiplicative hash: the upper 5 bits
-	return (*bell)(unsafe.Pointer(&home.body()[uintptr(i)*unsafe.Sizeof(bell{})]))
+// naps are the times after which a sleeper looks up although nobody has woken it. What
+// was published while it lay down, without a fence, is there after the first one: it
+// needs no longer than a line of memory takes from one core to another.
+var naps = [...]time.Duration{100 * time.Microsecond, time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond, time.Second}
+
+// A bed is where a rank sleeps until its bell rings.
+type bed struct {
+	*bell
+	alarm *alarm // what wakes sleepers where there are no futexes; else nil
+}
+
+// ring wakes whoever sleeps or is about to.
+func (b *bed) ring() {
+	b.rings.Add(1)
+	if b.alarm == nil {
+		futexWake(&b.rings)
+	} else {
+		b.alarm.wake()
+	}
+}
+
+// sleep returns when the bell has rung since rings was read, or after the n-th nap in a
+// row. It may return at any time.
+func (b *bed) sleep(rings uint32, n int) {
+	nap := naps[min(n, len(naps)-1)]
+	if b.alarm == nil {
+		futexWait(&b.rings, rings, nap)
+	} else {
+		b.alarm.wait(&b.rings, rings, nap)
+	}
+}
+
+// knocked is called when a peer has knocked.
+func (b *bed) knocked() {
+	b.knocks.Store(0) // before waking: who rings from now on knocks again
+	b.alarm.wake()
 }

@@ -31,6 +31,9 @@ type Config struct {
 	// Logger is told which pairs share memory, and why others do not; warned if those
 	// are on one machine.
 	Logger *slog.Logger
+	// Portable does without what only Linux has, futexes and sockets without a name in a
+	// file system. Elsewhere it is always so. Both ranks of a pair have to agree on that.
+	Portable bool
 }
 
 func (c Config) withDefaults() (Config, error) {
@@ -43,6 +46,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Near == nil {
 		c.Near = func(int) bool { return true }
 	}
+	c.Portable = c.Portable || !futexes
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -3,12 +3,21 @@
 //
 // It stands on another fabric, the bootstrap (tcp in practice), over which peers
 // have proved who they are. Two ranks first find out whether they can share memory
-// at all: each makes an anonymous file (memfd), tells the other over the bootstrap
-// where it lies (/proc/PID/fd/N) and a random number that is written in it, and each
-// tries to map the other's. If that works in both directions the pair talks through
-// memory; otherwise, which is the rule for ranks of different machines, it goes on
-// with the bootstrap. Nothing has a name in a file system, so nothing is left behind
-// by a rank that is killed, and nothing stale can be found.
+// at all. If they are on one machine, the lower one opens a Unix socket, the door, and tells
+// the other where; the other comes there, both prove that they have heard each other's
+// random number over the bootstrap, and the connection stays, as the passage between them.
+// Memory is an anonymous file (memfd; on macOS an object of shm_open whose name is gone
+// before it has any memory). Its maker passes the file through the passage, and the peer
+// maps it, if it holds the maker's random number and the right serial number. If that
+// works in both directions the pair talks through memory; otherwise, which is the rule for
+// ranks of different machines, it goes on with the bootstrap. Memory never has a name in a
+// file system, so nothing is left behind by a rank that is killed, and nothing stale can be
+// found. Neither has the door on Linux, unless ranks are in network namespaces of their
+// own; elsewhere it has one for a millisecond, and should a rank be killed in just that,
+// the next one that opens a door removes it.
+//
+// Ranks need nothing but the socket in common: they may be of different users, and in
+// different containers.
 //
 // # Messages
 //
@@ -50,10 +59,12 @@
 // that is crowded (Config.Crowded), but not at once if what it waits for on a board comes
 // from ranks of other cores, then sleeps on its bell, a futex that its peers ring when
 // they have written or freed something and somebody sleeps. So an idle rank costs
-// nothing. Who publishes without a fence may miss one that lies down in that moment; a
-// sleeper therefore looks up again, soon at first and then rarely. While it waits, for
-// whatever it may be, it moves on the messages that are posted on links of the same
-// channel: posting and then receiving needs no goroutine to send (fabric.Backlog).
+// nothing. Where there are no futexes they knock: a record on the passage wakes those who
+// sleep, through the runtime's poller. Who publishes without a fence may miss one that lies
+// down in that moment; a sleeper therefore looks up again, soon at first and then rarely.
+// While it waits, for whatever it may be, it moves on the messages that are posted on links
+// of the same channel: posting and then receiving needs no goroutine to send
+// (fabric.Backlog).
 //
 // # Death
 //
@@ -68,15 +79,12 @@
 // Other memory cannot be mapped, but the kernel copies from one process to another
 // (process_vm_readv; fabric.Reader) if it would let the one debug the other: processes
 // of one user, as a rule. Two ranks find out when they meet, by reading the number in
-// the other's home segment at the address that came with the offer: a process number that
-// means somebody else here, a container, another user, or a policy such as Yama's
-// ptrace_scope all end there, in messages. Nothing is done to get around a policy: a
-// process can name one other that may read it, or all, and either would change what the
-// rest of the machine may do to the program. Config.Private declines.
+// the other's home segment at the address that came with the offer: a process that has no
+// number here, a container, another user, or a policy such as Yama's ptrace_scope all end
+// there, in messages through shared memory; macOS, too. Nothing is done to get around a
+// policy: a process can name one other that may read it, or all, and either would change
+// what the rest of the machine may do to the program. Config.Private declines.
 //
 // Peers only ever read. A rank whose operation has failed uses its memory for something
 // else, and a write that comes late would destroy that.
-//
-// Only Linux has what this needs. Elsewhere the pairs find that out, and use the
-// bootstrap.
 package shm

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"thundercollective/fabric"
@@ -16,6 +17,10 @@ type Fabric struct {
 	host string
 	id   nonce    // of the home segment and of what Alloc returns
 	home *segment // where our bells are; nil where no memory can be shared
+	beds []bed    // by bell
+
+	serial   atomic.Uint32 // of the last segment; the home segment is the first
+	meetings atomic.Uint32 // peers so far with which memory is shared
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelCauseFunc
@@ -58,11 +63,32 @@ func New(cfg Config) (*Fabric, error) {
 		pairs: map[int]*pair{}, links: map[linkKey]*opening{}, hubs: map[fabric.Channel]*hub{},
 	}
 	f.ctx, f.cancel = context.WithCancelCause(context.Background())
-	f.home, err = newSegment(homeSize, f.id, 0)
+	f.home, err = newSegment(homeSize, f.id, f.nextSerial())
 	if err != nil {
 		cfg.Logger.Debug("no shared memory", "err", err)
+		return f, nil
+	}
+	f.beds = make([]bed, bells)
+	for i := range f.beds {
+		f.beds[i].bell = bellOf(f.home, i)
+		if cfg.Portable {
+			f.beds[i].alarm = new(alarm)
+		}
 	}
 	return f, nil
+}
+
+// homeSerial is the serial number of every rank's home segment.
+const homeSerial = 1
+
+// nextSerial returns a number that no other segment of this rank has.
+func (f *Fabric) nextSerial() uint64 { return uint64(f.serial.Add(1)) }
+
+// knocked is called when a peer has knocked.
+func (f *Fabric) knocked(bell int) {
+	if bell < len(f.beds) && f.cfg.Portable {
+		f.beds[bell].knocked()
+	}
 }
 
 // Name implements fabric.Fabric. It says what there is to expect, and of pairs that have
@@ -154,7 +180,7 @@ func (f *Fabric) hub(ch fabric.Channel) *hub {
 	defer f.mu.Unlock()
 	h := f.hubs[ch]
 	if h == nil {
-		h = &hub{bell: bellOf(f.home, ch), start: time.Now()}
+		h = &hub{bed: &f.beds[bellNumber(ch)], start: time.Now()}
 		f.hubs[ch] = h
 	}
 	return h
@@ -182,6 +208,7 @@ func (f *Fabric) Close() error {
 		h.close()
 	}
 	for _, p := range f.pairs {
+		p.passage.closeIfAny()
 		p.home.closeIfAny()
 	}
 	f.home.closeIfAny()

@@ -3,26 +3,24 @@ package shm
 import (
 	"math"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
+
+// futexes says that a process can wake those who sleep in another.
+const futexes = true
 
 const (
 	futexWaitOp = 0
 	futexWakeOp = 1
 )
 
-// naps are the times after which a sleeper looks up although nobody has woken it. What
-// was published while it lay down, without a fence, is there after the first one: it
-// needs no longer than a line of memory takes from one core to another.
-var naps = [...]unix.Timespec{{Nsec: 100e3}, {Nsec: 1e6}, {Nsec: 10e6}, {Nsec: 100e6}, {Sec: 1}}
-
-// futexWait sleeps while *word is old, for the n-th time in a row. It may return at any
-// time.
-func futexWait(word *atomic.Uint32, old uint32, n int) {
-	nap := &naps[min(n, len(naps)-1)]
-	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWaitOp, uintptr(old), uintptr(unsafe.Pointer(nap)), 0, 0)
+// futexWait sleeps while *word is old, for a nap at most. It may return at any time.
+func futexWait(word *atomic.Uint32, old uint32, nap time.Duration) {
+	limit := unix.NsecToTimespec(int64(nap))
+	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWaitOp, uintptr(old), uintptr(unsafe.Pointer(&limit)), 0, 0)
 }
 
 // futexWake wakes all who sleep on word.

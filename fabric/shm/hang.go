@@ -3,7 +3,6 @@ package shm
 import (
 	"context"
 	"errors"
-	"os"
 
 	"thundercollective/fabric"
 )
@@ -35,14 +34,20 @@ func (f *Fabric) hang(ctx context.Context, b *board, ch fabric.Channel, ranks []
 			trouble = errors.New("a rank shares no memory")
 		}
 	}
-	mine := offer{possible: trouble == nil, pid: uint32(os.Getpid()), id: newNonce()}
+	mine := offer{serial: f.nextSerial()}
 	if trouble == nil {
-		if b.segments[b.rank], trouble = newSegment(pageSize, mine.id, 0); trouble == nil {
-			mine.fd = uint32(b.segments[b.rank].fd)
-			b.segments[b.rank].populate()
-		}
-		mine.possible = trouble == nil
+		b.segments[b.rank], trouble = newSegment(pageSize, f.id, mine.serial)
 	}
+	if trouble == nil {
+		b.segments[b.rank].populate()
+		_ = each(func(i int, _ fabric.Link) error {
+			if trouble == nil {
+				trouble = f.met(ranks[i]).passage.pass(mine.serial, b.segments[b.rank])
+			}
+			return nil
+		})
+	}
+	mine.possible = trouble == nil
 	if err := each(func(_ int, l fabric.Link) error { return sendOffer(ctx, l, mine) }); err != nil {
 		return nil, err
 	}
@@ -53,7 +58,7 @@ func (f *Fabric) hang(ctx context.Context, b *board, ch fabric.Channel, ranks []
 		case !theirs.possible:
 			trouble = errors.New("a rank has no page")
 		default:
-			b.segments[i], trouble = attach(theirs.pid, theirs.fd, pageSize, theirs.id, 0)
+			b.segments[i], trouble = f.met(ranks[i]).fetch(ctx, theirs.serial, pageSize)
 		}
 		return err
 	})
@@ -71,5 +76,11 @@ func (f *Fabric) hang(ctx context.Context, b *board, ch fabric.Channel, ranks []
 		return err
 	})
 	b.segments[b.rank].unlistIfAny()
+	if trouble != nil && mine.possible { // some may not have looked
+		_ = each(func(i int, _ fabric.Link) error {
+			f.met(ranks[i]).passage.withdraw(mine.serial)
+			return nil
+		})
+	}
 	return trouble, err
 }

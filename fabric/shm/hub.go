@@ -9,10 +9,10 @@ import (
 	"thundercollective/fabric/internal/spin"
 )
 
-// A hub is what the links of one channel share: the bell that their users sleep on,
+// A hub is what the links of one channel share: where their users sleep,
 // and the messages that wait to be moved on.
 type hub struct {
-	bell    *bell        // ours
+	bed     *bed         // where they sleep
 	start   time.Time    // of the clock that polling is measured by
 	backlog atomic.Int32 // links with posted messages that are not yet taken
 
@@ -28,7 +28,7 @@ func (h *hub) interrupt() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.gone {
-		h.bell.ring()
+		h.bed.ring()
 	}
 }
 
@@ -148,11 +148,11 @@ func (h *hub) wait(ctx context.Context, l *link, c condition, s *spin.Spinner) e
 
 // sleep waits without polling.
 func (h *hub) sleep(ctx context.Context, l *link, c condition) error {
-	h.bell.sleepers.Add(1)
-	defer h.bell.sleepers.Add(^uint32(0))
+	h.bed.sleepers.Add(1)
+	defer h.bed.sleepers.Add(^uint32(0))
 	for naps := 0; ; naps++ {
 		// Read before looking: whoever changes something afterwards changes this.
-		rings := h.bell.rings.Load()
+		rings := h.bed.rings.Load()
 		if c.met() {
 			return nil
 		}
@@ -162,6 +162,6 @@ func (h *hub) sleep(ctx context.Context, l *link, c condition) error {
 		if err := l.hopeless(ctx, c); err != nil {
 			return err
 		}
-		futexWait(&h.bell.rings, rings, naps)
+		h.bed.sleep(rings, naps)
 	}
 }

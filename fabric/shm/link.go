@@ -17,7 +17,7 @@ var errGone = errors.New("the peer has gone")
 type link struct {
 	peer int
 	hub  *hub
-	bell *bell // the peer's
+	bell rope // the peer's
 	seg  *segment
 	boot fabric.Link // lives as long as the peer's end does
 
@@ -56,7 +56,7 @@ type side struct {
 
 // newLink makes the end of a link whose segment both ranks have mapped. lower says
 // that this rank is the lower one, which sends in the first wire.
-func newLink(peer int, h *hub, b *bell, seg *segment, boot fabric.Link, lower bool, s spin.Spinner) *link {
+func newLink(peer int, h *hub, b rope, seg *segment, boot fabric.Link, lower bool, s spin.Spinner) *link {
 	l := &link{peer: peer, hub: h, bell: b, seg: seg, boot: boot}
 	l.out.spin, l.in.spin = s, s
 	mine, theirs := 1, 0

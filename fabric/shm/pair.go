@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"unsafe"
 
 	"thundercollective/fabric"
@@ -17,13 +16,14 @@ const pairChannel = fabric.ProviderChannels
 
 // A pair is what is known about sharing memory with a peer.
 type pair struct {
-	ready chan struct{} // closed when the rest is set
-	err   error         // the question could not be settled
-	home  *segment      // the peer's; nil if no memory is shared
-	pid   uint32
-	id    nonce // of everything the peer offers through its process
-	reads bool  // the processes can read each other's memory
-	proof uint64
+	ready   chan struct{} // closed when the rest is set
+	err     error         // the question could not be settled
+	home    *segment      // the peer's; nil if no memory is shared
+	passage *passage      // where segments come from and go to
+	id      nonce         // of all segments of the peer
+	pid     uint32        // of the peer's process, if they can read each other's memory
+	reads   bool          // they can
+	proof   uint64
 }
 
 // pair returns what is known about a peer, asking it the first time.
@@ -64,13 +64,10 @@ func (f *Fabric) meet(p *pair, peer int) error {
 		return err
 	}
 	defer boot.Close()
-	mine := offer{possible: f.home != nil, pid: uint32(os.Getpid()), id: f.id}
+	mine := offer{possible: f.home != nil, portable: f.cfg.Portable, serial: homeSerial, id: f.id}
 	copy(mine.host[:], f.host)
-	if f.home != nil {
-		mine.fd = uint32(f.home.fd)
-		if !f.cfg.Private {
-			mine.proof = uint64(uintptr(unsafe.Pointer(&f.home.header().nonce)))
-		}
+	if f.home != nil && !f.cfg.Private {
+		mine.proof = uint64(uintptr(unsafe.Pointer(&f.home.header().nonce)))
 	}
 	if err := sendOffer(f.ctx, boot, mine); err != nil {
 		return err
@@ -79,41 +76,60 @@ func (f *Fabric) meet(p *pair, peer int) error {
 	if err != nil {
 		return err
 	}
-	var home *segment
-	var trouble, unread error
+	var trouble error
 	switch {
-	case f.home == nil:
+	case !mine.possible || !theirs.possible:
 		trouble = errUnsupported
-	case !theirs.possible:
-		trouble = errors.New("the peer has no shared memory")
 	case theirs.host != mine.host:
 		trouble = errElsewhere
+	case theirs.portable != mine.portable:
+		trouble = errors.New("one of the two is to do as all systems can, the other as this one can")
 	default:
-		home, trouble = attach(theirs.pid, theirs.fd, homeSize, theirs.id, 0)
+		trouble, err = f.shareWith(p, boot, peer, theirs)
 	}
+	if err == nil && trouble == nil {
+		f.meetings.Add(1)
+		f.cfg.Logger.Debug("sharing memory", "peer", peer)
+		return nil
+	}
+	p.passage.closeIfAny()
+	p.home.closeIfAny()
+	p.passage, p.home = nil, nil
+	if err != nil {
+		return err
+	}
+	return f.apart(peer, trouble)
+}
+
+// shareWith opens the passage to a peer on this machine, and exchanges home segments with
+// it. Both know of each other's trouble.
+func (f *Fabric) shareWith(p *pair, boot fabric.Link, peer int, theirs offer) (trouble, err error) {
+	p.passage, trouble, err = f.join(f.ctx, boot, peer, theirs.id)
+	if err != nil || trouble != nil {
+		return trouble, err
+	}
+	p.id = theirs.id
+	if trouble = p.passage.pass(homeSerial, f.home); trouble == nil {
+		p.home, trouble = p.fetch(f.ctx, theirs.serial, homeSize)
+	}
+	var unread error
 	switch {
 	case f.cfg.Private:
 		unread = errors.New("this rank keeps its memory to itself")
 	case trouble == nil:
-		unread = prove(theirs.pid, theirs.proof, theirs.id)
+		p.pid, p.proof = processOf(p.passage.conn), theirs.proof
+		unread = prove(p.pid, p.proof, p.id)
 	}
 	if err := sendAnswer(f.ctx, boot, answer{trouble, unread == nil}); err != nil {
-		home.closeIfAny()
-		return err
+		return nil, err
 	}
 	answer, err := recvAnswer(f.ctx, boot)
-	if trouble == nil {
+	switch {
+	case err != nil:
+		return nil, err
+	case trouble == nil:
 		trouble = answer.trouble
 	}
-	if err != nil || trouble != nil {
-		home.closeIfAny()
-		if err != nil {
-			return err
-		}
-		return f.apart(peer, trouble)
-	}
-	p.home, p.pid, p.id, p.proof = home, theirs.pid, theirs.id, theirs.proof
-	f.cfg.Logger.Debug("sharing memory", "peer", peer)
 	switch p.reads = unread == nil && answer.reads; {
 	case p.reads:
 	case unread == nil:
@@ -121,11 +137,24 @@ func (f *Fabric) meet(p *pair, peer int) error {
 	default:
 		f.cfg.Logger.Debug("not reading each other's memory", "peer", peer, "why", unread)
 	}
-	return nil
+	return trouble, nil
 }
 
-// errElsewhere is the one reason not to share memory that is nothing to wonder about.
-var errElsewhere = errors.New("it is on another machine")
+// fetch maps a segment that the peer has passed, with a body of n bytes, or any if 0.
+func (p *pair) fetch(ctx context.Context, serial uint64, n int) (*segment, error) {
+	file, err := p.passage.take(ctx, serial)
+	if err != nil {
+		return nil, err
+	}
+	return attach(file, n, p.id, serial)
+}
+
+var (
+	// errElsewhere is the one reason not to share memory that is nothing to wonder about.
+	errElsewhere = errors.New("it is on another machine")
+	// errUnsupported is why a machine shares no memory at all.
+	errUnsupported = errors.New("one of the two cannot make memory to share")
+)
 
 // apart notes that no memory is shared with a peer.
 func (f *Fabric) apart(peer int, why error) error {
@@ -133,25 +162,13 @@ func (f *Fabric) apart(peer int, why error) error {
 		return fmt.Errorf("shm: no memory can be shared with rank %d: %w", peer, why)
 	}
 	f.cfg.Logger.Debug("not sharing memory", "peer", peer, "why", why)
-	if !errors.Is(why, errElsewhere) && !errors.Is(why, errUnsupported) {
+	if !errors.Is(why, errElsewhere) {
 		f.warning.Do(func() {
 			f.cfg.Logger.Warn("ranks of this machine share no memory, so they are several times slower than they could be: "+
-				"run them as one user, and if in containers, in one process namespace", "peer", peer, "over", f.cfg.Bootstrap.Name(), "why", why)
+				"if in containers, run them in one network namespace", "peer", peer, "over", f.cfg.Bootstrap.Name(), "why", why)
 		})
 	}
 	return nil
-}
-
-func (s *segment) closeIfAny() {
-	if s != nil {
-		s.close()
-	}
-}
-
-func (s *segment) unlistIfAny() {
-	if s != nil {
-		s.unlist()
-	}
 }
 
 // connect makes the link to a peer that shares memory. The lower rank makes the
@@ -164,7 +181,7 @@ func (f *Fabric) connect(p *pair, peer int, ch fabric.Channel) (*link, error) {
 	lower := f.Rank() < peer
 	var seg *segment
 	if lower {
-		seg, err = f.give(boot)
+		seg, err = f.give(p, boot)
 	} else {
 		seg, err = f.take(p, boot)
 	}
@@ -172,17 +189,21 @@ func (f *Fabric) connect(p *pair, peer int, ch fabric.Channel) (*link, error) {
 		boot.Close()
 		return nil, fmt.Errorf("shm: opening a link to rank %d: %w", peer, err)
 	}
-	return newLink(peer, f.hub(ch), bellOf(p.home, ch), seg, boot, lower, spin.Spinner{Budget: f.cfg.Spin, Shared: f.cfg.Crowded}), nil
+	bell := rope{bell: bellOf(p.home, bellNumber(ch)), number: bellNumber(ch)}
+	if f.cfg.Portable {
+		bell.passage = p.passage
+	}
+	return newLink(peer, f.hub(ch), bell, seg, boot, lower, spin.Spinner{Budget: f.cfg.Spin, Shared: f.cfg.Crowded}), nil
 }
 
 // give makes the segment of a link and waits until the peer has it.
-func (f *Fabric) give(boot fabric.Link) (*segment, error) {
-	id := newNonce()
-	seg, trouble := newSegment(linkSize, id, 0)
-	o := offer{possible: trouble == nil, pid: uint32(os.Getpid()), id: id}
+func (f *Fabric) give(p *pair, boot fabric.Link) (*segment, error) {
+	o := offer{serial: f.nextSerial()}
+	seg, trouble := newSegment(linkSize, f.id, o.serial)
 	if trouble == nil {
-		o.fd = uint32(seg.fd)
+		trouble = p.passage.pass(o.serial, seg)
 	}
+	o.possible = trouble == nil
 	err := sendOffer(f.ctx, boot, o)
 	if err == nil && trouble == nil {
 		var a answer
@@ -206,7 +227,7 @@ func (f *Fabric) take(p *pair, boot fabric.Link) (*segment, error) {
 	if !o.possible {
 		return nil, errors.New("the peer could not make shared memory")
 	}
-	seg, trouble := attach(p.pid, o.fd, linkSize, o.id, 0)
+	seg, trouble := p.fetch(f.ctx, o.serial, linkSize)
 	if err := sendAnswer(f.ctx, boot, answer{trouble: trouble}); err != nil || trouble != nil {
 		seg.closeIfAny()
 		return nil, errors.Join(trouble, err)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -15,9 +17,6 @@ const (
 
 	nonceSize = 32
 )
-
-// errUnsupported is why a machine shares no memory at all.
-var errUnsupported = errors.New("shared memory is not supported on this system")
 
 // A nonce proves that a segment is the one that was offered: it is random, and
 // known only to those who were told over the authenticated bootstrap.
@@ -39,7 +38,7 @@ type header struct {
 // A segment is a mapping of an anonymous file, ours or a peer's.
 type segment struct {
 	mem []byte // whole, header included
-	fd  int    // ours, as long as peers may yet attach; -1 otherwise
+	fd  int    // ours, as long as it may yet be passed to peers; -1 otherwise
 }
 
 // header is valid as long as the segment is mapped.
@@ -50,9 +49,14 @@ func (s *segment) body() []byte { return s.mem[headerSize:] }
 
 // newSegment makes a segment with a body of n bytes, zeroed.
 func newSegment(n int, id nonce, serial uint64) (*segment, error) {
-	s, err := createSegment(headerSize + n)
+	fd, err := createFile(headerSize + n)
 	if err != nil {
 		return nil, fmt.Errorf("shm: making %d bytes of shared memory: %w", n, err)
+	}
+	s := &segment{fd: fd}
+	if s.mem, err = mapFile(fd, headerSize+n); err != nil {
+		s.close()
+		return nil, fmt.Errorf("shm: mapping %d bytes of shared memory: %w", n, err)
 	}
 	h := s.header()
 	h.nonce, h.serial = id, serial
@@ -60,21 +64,65 @@ func newSegment(n int, id nonce, serial uint64) (*segment, error) {
 	return s, nil
 }
 
-// attach maps the segment that process pid has as file fd, and makes sure that it
-// is the one with this nonce and serial number. n is the length of its body, or 0
+// attach maps the segment that a peer has passed, closes the file, and makes sure that the
+// segment is the one with this nonce and serial number. n is the length of its body, or 0
 // for any.
-func attach(pid, fd uint32, n int, id nonce, serial uint64) (*segment, error) {
-	size := 0
-	if n > 0 {
-		size = headerSize + n
+func attach(p parcel, n int, id nonce, serial uint64) (*segment, error) {
+	defer unix.Close(p.file)
+	if p.size < headerSize || n > 0 && p.size != headerSize+n {
+		return nil, fmt.Errorf("the memory passed is %d bytes long", p.size)
 	}
-	s, err := openSegment(pid, fd, size)
+	if err := checkFile(p.file, p.size); err != nil {
+		return nil, err
+	}
+	mem, err := mapFile(p.file, p.size)
 	if err != nil {
 		return nil, err
 	}
+	s := &segment{mem: mem, fd: -1}
 	if h := s.header(); h.magic != magic || h.nonce != id || h.serial != serial {
 		s.close()
-		return nil, errors.New("the memory found is another than the one offered")
+		return nil, errors.New("the memory passed is another than the one offered")
 	}
 	return s, nil
+}
+
+func mapFile(fd, size int) ([]byte, error) {
+	return unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+}
+
+// fileSize returns how long a file is.
+func fileSize(fd int) (int64, error) {
+	var st unix.Stat_t
+	err := unix.Fstat(fd, &st)
+	return st.Size, err
+}
+
+// unlist ends the time in which the segment can be passed to peers.
+func (s *segment) unlist() {
+	if s.fd >= 0 {
+		unix.Close(s.fd)
+		s.fd = -1
+	}
+}
+
+// close unmaps. Nobody may use the memory any more.
+func (s *segment) close() {
+	s.unlist()
+	if s.mem != nil {
+		unix.Munmap(s.mem)
+		s.mem = nil
+	}
+}
+
+func (s *segment) closeIfAny() {
+	if s != nil {
+		s.close()
+	}
+}
+
+func (s *segment) unlistIfAny() {
+	if s != nil {
+		s.unlist()
+	}
 }

@@ -1,0 +1,208 @@
+package shm
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"thundercollective/fabric"
+)
+
+// doorPrefix is what the names of doors begin with; the number of the process follows.
+const doorPrefix = "thunder-door-"
+
+// longestDoor is the longest path that a Unix socket may have on every system.
+const longestDoor = 103
+
+// A door is a Unix socket at which one peer is expected.
+type door struct{ *net.UnixListener }
+
+// openDoor makes a door under a name that nobody can guess. If nameless, nothing of it is
+// in a file system; otherwise it is in the folder for temporary files as long as it is
+// open. A process that is killed in that moment leaves it there, for the next one that
+// opens a door there.
+func openDoor(nameless bool) (door, error) {
+	var random [16]byte
+	rand.Read(random[:])
+	name := doorPrefix + strconv.Itoa(os.Getpid()) + "-" + hex.EncodeToString(random[:])
+	if nameless {
+		name = "@" + name
+	} else {
+		dir := os.TempDir()
+		if len(dir)+1+len(name) > longestDoor {
+			dir = "/tmp"
+		}
+		sweepDoors(dir)
+		name = filepath.Join(dir, name)
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: name, Net: "unix"})
+	return door{l}, err
+}
+
+// sweepDoors removes the doors of processes that have ended.
+func sweepDoors(dir string) {
+	names, _ := filepath.Glob(filepath.Join(dir, doorPrefix+"*"))
+	for _, name := range names {
+		owner, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(name), doorPrefix), "-")
+		if pid, err := strconv.Atoi(owner); err == nil && pid > 0 && unix.Kill(pid, 0) == unix.ESRCH {
+			_ = os.Remove(name) // it may be somebody else's
+		}
+	}
+}
+
+// admit returns the connection of the peer, which has come already and says theirs. Who
+// says something else is sent away.
+func (d door) admit(ctx context.Context, mine, theirs nonce) (*net.UnixConn, error) {
+	until := time.Now().Add(passTime)
+	if err := d.SetDeadline(until); err != nil {
+		return nil, err
+	}
+	defer context.AfterFunc(ctx, func() { d.SetDeadline(longAgo) })()
+	for {
+		conn, err := d.AcceptUnix()
+		if err != nil {
+			return nil, err
+		}
+		if err = conn.SetDeadline(until); err == nil {
+			err = hear(ctx, conn, theirs)
+		}
+		if err == nil {
+			_, err = conn.Write(mine[:])
+		}
+		if err == nil {
+			return conn, conn.SetDeadline(time.Time{})
+		}
+		conn.Close()
+	}
+}
+
+// knockAt goes to the peer's door.
+func knockAt(name string, mine nonce) (*net.UnixConn, error) {
+	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: name, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	if err = conn.SetDeadline(time.Now().Add(passTime)); err == nil {
+		_, err = conn.Write(mine[:])
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// longAgo is a deadline that ends a call under way.
+var longAgo = time.Unix(1, 0)
+
+// hear reads what proves who the other end is.
+func hear(ctx context.Context, conn *net.UnixConn, want nonce) error {
+	defer context.AfterFunc(ctx, func() { conn.SetDeadline(longAgo) })()
+	var got nonce
+	if _, err := io.ReadFull(conn, got[:]); err != nil {
+		return err
+	}
+	if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+		return errors.New("somebody else is at the other end")
+	}
+	return nil
+}
+
+// join opens the passage to a peer whose offer was received. The lower rank opens the door.
+// trouble is why there is none, which both then know; err that the peer cannot be reached
+// at all.
+func (f *Fabric) join(ctx context.Context, boot fabric.Link, peer int, theirs nonce) (p *passage, trouble, err error) {
+	var conn *net.UnixConn
+	if f.Rank() < peer {
+		conn, trouble, err = f.receive(ctx, boot, theirs)
+	} else {
+		conn, trouble, err = f.visit(ctx, boot, theirs)
+	}
+	if err != nil || trouble != nil {
+		if trouble != nil {
+			trouble = fmt.Errorf("no socket joins the two: %w", trouble)
+		}
+		return nil, trouble, err
+	}
+	return newPassage(conn, f.knocked), nil, nil
+}
+
+// receive opens a door, tells the peer where, and lets it in; and another one if the peer
+// cannot come there.
+func (f *Fabric) receive(ctx context.Context, boot fabric.Link, theirs nonce) (conn *net.UnixConn, trouble, err error) {
+	for _, nameless := range []bool{true, false} {
+		if nameless && f.cfg.Portable {
+			continue
+		}
+		d, closed := openDoor(nameless)
+		if closed != nil {
+			trouble = closed
+			continue
+		}
+		conn, trouble, err = f.receiveAt(ctx, boot, d, theirs)
+		d.Close()
+		if trouble == nil || err != nil {
+			return conn, nil, err
+		}
+	}
+	return nil, trouble, sendNote(ctx, boot, &doorTag, note{text: trouble.Error()})
+}
+
+func (f *Fabric) receiveAt(ctx context.Context, boot fabric.Link, d door, theirs nonce) (conn *net.UnixConn, trouble, err error) {
+	if err := sendNote(ctx, boot, &doorTag, note{text: d.Addr().String(), yes: true}); err != nil {
+		return nil, nil, err
+	}
+	came, err := recvNote(ctx, boot, &doorTag)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !came.yes:
+		return nil, errors.New(came.text), nil
+	}
+	conn, err = d.admit(ctx, f.id, theirs)
+	return conn, nil, err
+}
+
+// visit goes to the doors that the peer opens, until it gets in.
+func (f *Fabric) visit(ctx context.Context, boot fabric.Link, theirs nonce) (conn *net.UnixConn, trouble, err error) {
+	for {
+		where, err := recvNote(ctx, boot, &doorTag)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case !where.yes:
+			return nil, errors.New(where.text), nil
+		}
+		conn, trouble := knockAt(where.text, f.id)
+		if trouble != nil {
+			if err := sendNote(ctx, boot, &doorTag, note{text: trouble.Error()}); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
+		err = sendNote(ctx, boot, &doorTag, note{yes: true})
+		if err == nil {
+			err = hear(ctx, conn, theirs)
+		}
+		if err == nil {
+			err = conn.SetDeadline(time.Time{})
+		}
+		if err != nil {
+			conn.Close()
+			return nil, nil, err
+		}
+		return conn, nil, nil
+	}
+}
