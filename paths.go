@@ -2,7 +2,9 @@ package thunder
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"time"
 
 	"thundercollective/fabric"
 )
@@ -27,10 +29,7 @@ func (p *paths) Link(ctx context.Context, peer int) (fabric.Link, error) {
 		return l, nil
 	}
 	world := p.comm.ranks[peer]
-	if err := p.comm.job.gone(world); err != nil {
-		return nil, &fabric.LostError{Peer: world, Err: err}
-	}
-	l, err := p.comm.job.fab.Link(ctx, world, p.channel)
+	l, err := p.comm.job.open(ctx, world, p.channel)
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +42,35 @@ func (p *paths) Link(ctx context.Context, peer int) (fabric.Link, error) {
 	p.links[peer] = l
 	return l, nil
 }
+
+// open asks the fabric for a link, and does not wait for a rank that has left. What that
+// rank had opened before is still here, or about to be, with what it had sent.
+func (j *job) open(ctx context.Context, rank int, ch fabric.Channel) (fabric.Link, error) {
+	present, cancel := context.WithCancelCause(ctx)
+	var watcher sync.WaitGroup
+	watcher.Go(func() {
+		select {
+		case <-present.Done():
+			return
+		case <-j.peers[rank].left:
+		}
+		select {
+		case <-present.Done():
+		case <-time.After(patience):
+			cancel(errGone)
+		}
+	})
+	defer watcher.Wait()
+	defer cancel(nil)
+	l, err := j.fab.Link(present, rank, ch)
+	if err != nil && errors.Is(context.Cause(present), errGone) {
+		return nil, &fabric.LostError{Peer: rank, Err: j.gone(rank)}
+	}
+	return l, err
+}
+
+// errGone ends the wait for a rank that has left.
+var errGone = errors.New("it has left")
 
 // close breaks all links of the channel.
 func (p *paths) close() {
