@@ -44,14 +44,15 @@ func (c *Comm) failAll(err error) {
 	}
 }
 
-// record has the flight recorder written, and the failure logged, before calls
-// return: the program may end right after.
+// record has the flight recorder written, the launcher told, and the failure logged,
+// before calls return: the program may end right after.
 func (c *Comm) record(err error) {
 	if _, closed := err.(*ClosedError); closed {
 		return
 	}
 	c.job.log.Info("group failed", "group", c.id, "size", len(c.ranks), "err", err)
 	c.job.meters.noteFailure(err)
+	c.job.blame(err)
 	c.job.dump(err.Error())
 }
 

@@ -42,6 +42,7 @@ type job struct {
 	grace      time.Duration // for a rank to be heard of at all
 	alive      *alive
 	dumps      dumper
+	blamer     blamer
 	meters     meters
 	clock      *ticks.Clock                                                // of the books
 	again      func(ctx context.Context, generation uint32) (*Comm, error) // nil where there is no other generation
@@ -87,6 +88,7 @@ func (j *job) start(ctx context.Context) (*Comm, error) {
 	}
 	if err := j.connect(ctx); err != nil {
 		j.regret(err)
+		j.blame(err)
 		j.stop()
 		return nil, err
 	}

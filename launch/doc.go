@@ -49,6 +49,8 @@
 // another library, is ended after the linger. Then all ranks are started again, with
 // all that a generation begins with, as they are after the loss of a machine.
 //
-// Run's error says who was at fault, and has the exit code: that of the first
-// rank that failed.
+// Run's error says who was at fault, and has the exit code: that of the first rank that
+// failed. Ranks that use this library say because of whom they fail (package
+// internal/blame), so that a victim which died before its peer is not taken for the first;
+// of others the one counts that ended first.
 package launch

@@ -46,6 +46,9 @@ type rankState struct {
 	how   string // "" for success
 	after time.Duration
 	asked uint32 // the latest generation that it asked the coordinator for
+	// blames is the rank because of which it failed, as it said itself; nil if it did
+	// not.
+	blames *int
 }
 
 // prepare has every machine get ready, and returns when all are.
@@ -294,6 +297,7 @@ func (g *generation) exited(e event) {
 	g.noteClock(e.machine, x.At)
 	st := &g.ranks[rank]
 	st.ended, st.code, st.how, st.after = true, x.Code, x.How, g.since(e.machine, x.At)
+	st.blames = x.Blames
 	if x.How != "" {
 		g.fail(&RankError{Rank: rank, Host: g.place.Machines[e.machine].Name, Code: x.Code, How: x.How, After: st.after})
 	}

@@ -21,10 +21,13 @@ import (
 	"thundercollective/launch/wire"
 )
 
-// The test binary is its own agent, and the program of TestRestarts.
+// The test binary is its own agent, and the program of TestRestarts and TestCulprit.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "launch-rank" {
 		os.Exit(rankMain(os.Args[2]))
+	}
+	if len(os.Args) == 3 && os.Args[1] == "launch-culprit" {
+		os.Exit(culpritMain(os.Args[2]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == "launch-agent" {
 		if err := agent.Main(context.Background(), agent.Config{Version: "test"}); err != nil {

@@ -51,7 +51,7 @@ func (g *generation) summarize(err error) {
 
 // reportRank says how the first rank to fail did, with its last lines.
 func (g *generation) reportRank(e *RankError, tail []string) {
-	g.printer.Note("rank %d on %s failed first: it %s after %v", e.Rank, e.Host, e.How, e.After.Round(time.Millisecond))
+	g.printer.Note("rank %d on %s failed first: it %s after %v%s", e.Rank, e.Host, e.How, e.After.Round(time.Millisecond), g.because(e.Rank))
 	if len(tail) > 0 {
 		g.printer.Note("its last lines:")
 	}
@@ -72,7 +72,19 @@ func (g *generation) fate(rank int) string {
 	}
 	b.WriteString(st.how)
 	if re, ok := errors.AsType[*RankError](g.first); ok {
-		fmt.Fprintf(&b, " %v later", (st.after - re.After).Round(time.Millisecond))
+		if d := (st.after - re.After).Round(time.Millisecond); d < 0 {
+			fmt.Fprintf(&b, " %v earlier", -d)
+		} else {
+			fmt.Fprintf(&b, " %v later", d)
+		}
 	}
-	return b.String()
+	return b.String() + g.because(rank)
+}
+
+// because says whom a rank blames.
+func (g *generation) because(rank int) string {
+	if to := g.ranks[rank].blames; to != nil {
+		return fmt.Sprintf(", because of rank %d", *to)
+	}
+	return ""
 }

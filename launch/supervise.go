@@ -58,6 +58,7 @@ func (g *generation) supervise(ctx context.Context) error {
 			}
 		}
 	}
+	g.first = g.culprit(g.first)
 	return g.first
 }
 

@@ -201,7 +201,7 @@ func (a *agent) start(s wire.Start) error {
 		a.prepared = nil
 	}
 	a.jobs = slices.DeleteFunc(a.jobs, (*job).over)
-	j := newJob(a.conn, a.epoch, s, p, files)
+	j := newJob(a.conn, a.epoch, s, p, a.dir, files)
 	a.jobs = append(a.jobs, j)
 	go j.run()
 	return nil

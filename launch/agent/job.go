@@ -3,12 +3,15 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"thundercollective/internal/blame"
 	"thundercollective/launch/local"
 	"thundercollective/launch/wire"
 )
@@ -20,6 +23,7 @@ type job struct {
 	epoch  time.Time // when the agent began
 	start  wire.Start
 	prep   *prepared
+	dir    string   // for the job's files
 	files  []string // variables for every rank
 	stdin  map[int]*inbox
 	ctx    context.Context
@@ -29,8 +33,8 @@ type job struct {
 	done   chan struct{}
 }
 
-func newJob(conn *wire.Conn, epoch time.Time, s wire.Start, p *prepared, files []string) *job {
-	j := &job{conn: conn, epoch: epoch, start: s, prep: p, files: files, stdin: map[int]*inbox{}, now: make(chan struct{}), done: make(chan struct{})}
+func newJob(conn *wire.Conn, epoch time.Time, s wire.Start, p *prepared, dir string, files []string) *job {
+	j := &job{conn: conn, epoch: epoch, start: s, prep: p, dir: dir, files: files, stdin: map[int]*inbox{}, now: make(chan struct{}), done: make(chan struct{})}
 	j.kill = sync.OnceFunc(func() { close(j.now) })
 	j.ctx, j.cancel = context.WithCancelCause(context.Background())
 	for _, rank := range s.Stdin {
@@ -89,7 +93,7 @@ func (j *job) run() {
 		Argv:   argv,
 		Ranks:  len(s.Ranks),
 		Dir:    j.prep.ready.Dir,
-		Env:    func(i int) []string { return slices.Concat(j.files, s.Before, s.Env[i], s.After) },
+		Env:    j.env,
 		Stdin:  j.rankStdin,
 		Stdout: func(i int) io.Writer { return output{j.conn, wire.KindStdout, s.Ranks[i]} },
 		Stderr: func(i int) io.Writer { return output{j.conn, wire.KindStderr, s.Ranks[i]} },
@@ -104,6 +108,9 @@ func (j *job) run() {
 			x := wire.Exited{At: time.Since(j.epoch)}
 			if e != nil {
 				x.Code, x.How = e.ExitCode(), e.How()
+				if rank, ok := blame.Read(j.blameFile(i)); ok {
+					x.Blames = &rank
+				}
 			}
 			j.conn.Send(wire.KindExited, s.Ranks[i], x)
 		},
@@ -112,6 +119,18 @@ func (j *job) run() {
 		j.prep.close()
 	}
 	j.conn.Send(wire.KindFinished, 0, j.outcome(err))
+}
+
+// env is what the i-th of the ranks gets beside the agent's own environment.
+func (j *job) env(i int) []string {
+	file := j.blameFile(i)
+	os.Remove(file) // of its predecessor
+	return slices.Concat(j.files, []string{blame.Variable + "=" + file}, j.start.Before, j.start.Env[i], j.start.After)
+}
+
+// blameFile is where the i-th of the ranks says whom it blames.
+func (j *job) blameFile(i int) string {
+	return filepath.Join(j.dir, fmt.Sprintf("blame-%d", j.start.Ranks[i]))
 }
 
 // rankStdin is nil, not a nil *inbox, for ranks without input.

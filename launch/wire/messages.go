@@ -4,7 +4,7 @@ import "time"
 
 // Protocol is the version of the frames. Launcher and agents must agree on it
 // before they compare anything else.
-const Protocol = 2
+const Protocol = 3
 
 // Hello is an agent's introduction.
 type Hello struct {
@@ -111,6 +111,9 @@ type Exited struct {
 	Code int           // as a shell reports it: 128 and more for a signal
 	How  string        // in words, when it failed; signals have names, their numbers differ between systems
 	At   time.Duration // since the agent began, by a clock that never jumps
+	// Blames is the rank because of which it failed, as it said itself; nil if it
+	// did not.
+	Blames *int
 }
 
 // Taken says how many bytes of input a rank has read since the last one. The
