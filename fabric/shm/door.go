@@ -26,6 +26,10 @@ const doorPrefix = "thunder-door-"
 // longestDoor is the longest path that a Unix socket may have on every system.
 const longestDoor = 103
 
+// helloTime is how long one who has come may take to say who it is. The peer has said so
+// before it told us that it came.
+const helloTime = time.Second
+
 // A door is a Unix socket at which one peer is expected.
 type door struct{ *net.UnixListener }
 
@@ -65,8 +69,7 @@ func sweepDoors(dir string) {
 // admit returns the connection of the peer, which has come already and says theirs. Who
 // says something else is sent away.
 func (d door) admit(ctx context.Context, mine, theirs nonce) (*net.UnixConn, error) {
-	until := time.Now().Add(passTime)
-	if err := d.SetDeadline(until); err != nil {
+	if err := d.SetDeadline(time.Now().Add(passTime)); err != nil {
 		return nil, err
 	}
 	defer context.AfterFunc(ctx, func() { d.SetDeadline(longAgo) })()
@@ -75,7 +78,7 @@ func (d door) admit(ctx context.Context, mine, theirs nonce) (*net.UnixConn, err
 		if err != nil {
 			return nil, err
 		}
-		if err = conn.SetDeadline(until); err == nil {
+		if err = conn.SetDeadline(time.Now().Add(helloTime)); err == nil {
 			err = hear(ctx, conn, theirs)
 		}
 		if err == nil {
@@ -171,8 +174,8 @@ func (f *Fabric) receiveAt(ctx context.Context, boot fabric.Link, d door, theirs
 	case !came.yes:
 		return nil, errors.New(came.text), nil
 	}
-	conn, err = d.admit(ctx, f.id, theirs)
-	return conn, nil, err
+	conn, trouble = d.admit(ctx, f.id, theirs)
+	return conn, trouble, nil
 }
 
 // visit goes to the doors that the peer opens, until it gets in.
@@ -185,24 +188,20 @@ func (f *Fabric) visit(ctx context.Context, boot fabric.Link, theirs nonce) (con
 		case !where.yes:
 			return nil, errors.New(where.text), nil
 		}
+		came := note{yes: true}
 		conn, trouble := knockAt(where.text, f.id)
 		if trouble != nil {
-			if err := sendNote(ctx, boot, &doorTag, note{text: trouble.Error()}); err != nil {
-				return nil, nil, err
-			}
-			continue
+			came = note{text: trouble.Error()}
 		}
-		err = sendNote(ctx, boot, &doorTag, note{yes: true})
-		if err == nil {
-			err = hear(ctx, conn, theirs)
+		err = sendNote(ctx, boot, &doorTag, came)
+		if err == nil && trouble == nil && hear(ctx, conn, theirs) == nil {
+			return conn, nil, conn.SetDeadline(time.Time{})
 		}
-		if err == nil {
-			err = conn.SetDeadline(time.Time{})
+		if conn != nil {
+			conn.Close() // it was not let in
 		}
 		if err != nil {
-			conn.Close()
 			return nil, nil, err
 		}
-		return conn, nil, nil
 	}
 }

@@ -35,7 +35,7 @@ func TestDoor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			silent.Close()
+			defer silent.Close()
 			if _, err := knockAt(d.Addr().String(), newNonce()); err != nil { // a stranger
 				t.Fatal(err)
 			}
