@@ -91,6 +91,8 @@ func TestClusterUsage(t *testing.T) {
 		"topo --hosts -x":                                      "dash",
 		"doctor --manifest out.pdf":                            ".md or .html",
 		"setup --apply --undo":                                 "one or the other",
+		"setup --apply --json":                                 "changes nothing",
+		"setup --undo --json":                                  "changes nothing",
 		"setup --plan /nowhere":                                "nowhere",
 		"setup --persist cron --undo --state /nonexistent-dir": "cron",
 		"setup --topo /nowhere":                                "nowhere",
@@ -113,8 +115,11 @@ func TestSetupShowsAndDoesNothing(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.stdout), &plans); err != nil || len(plans) != 2 {
 		t.Errorf("%v %+v", err, r)
 	}
-	if r := run(t, "setup", "--root", storyDir+"nothing-to-cable.txtar"); r.code != 3 {
-		t.Errorf("nothing to set up: exit code %d", r.code)
+	if r := run(t, "setup", "--root", storyDir+"nothing-to-cable.txtar"); r.code != 3 || r.stdout != "" {
+		t.Errorf("nothing to set up: %+v", r)
+	}
+	if r := run(t, "setup", "--root", storyDir+"nothing-to-cable.txtar", "--json"); r.code != 3 || r.stdout != "[]\n" || !strings.Contains(r.stderr, "nothing to set up") {
+		t.Errorf("nothing to set up, as JSON: %+v", r)
 	}
 }
 

@@ -71,7 +71,7 @@ there is no Thunderbolt cable to set up.`,
 	fs.StringVar(&f.topo, "topo", "", "take the cabling from `FILE`, written by 'thunder topo --json'")
 	fs.StringVar(&f.plan, "plan", "", "take this machine's plan from `FILE` (- for standard input)")
 	fs.StringVar(&f.state, "state", setup.DefaultStateDir(runtime.GOOS), "`FOLDER` to write down in what was changed")
-	fs.BoolVar(&f.json, "json", false, "print the plans as JSON")
+	fs.BoolVar(&f.json, "json", false, "print the plans as a JSON array, one for each machine, and change nothing")
 	completeFlag(cmd, "persist", []string{setup.PersistAuto, setup.PersistNetworkd, setup.PersistNetworkManager, setup.PersistLaunchd, setup.PersistNone})
 	return cmd
 }
@@ -87,6 +87,8 @@ func (f *setupFlags) run(cmd *cobra.Command) error {
 	switch {
 	case f.apply && f.undo:
 		return usagef("--apply does it and --undo undoes it; give one or the other")
+	case f.json && (f.apply || f.undo):
+		return usagef("--json prints plans and changes nothing; leave it out of --apply and --undo")
 	case f.apply && f.cluster.root != "":
 		return usagef("--root reads captured machines; there is nothing to apply to")
 	case f.undo && f.cluster.hosts != "":
@@ -102,16 +104,17 @@ func (f *setupFlags) run(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
+		if f.json {
+			return writePlans(out, []setup.Plan{*p})
+		}
 		return f.here(ctx, out, p)
 	}
 	plans, err := f.plans(cmd)
+	if f.json && (err == nil || errors.Is(err, setup.ErrNothingToDo)) {
+		return errors.Join(writePlans(out, plans), err)
+	}
 	if err != nil {
 		return err
-	}
-	if f.json {
-		e := json.NewEncoder(out)
-		e.SetIndent("", "  ")
-		return e.Encode(plans)
 	}
 	if f.cluster.hosts == "" && f.cluster.root == "" && f.topo == "" {
 		return f.here(ctx, out, &plans[0])
@@ -126,6 +129,16 @@ func (f *setupFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	return f.everywhere(ctx, out, plans, "--apply")
+}
+
+// writePlans prints plans as a JSON array, which is empty if there are none.
+func writePlans(out io.Writer, plans []setup.Plan) error {
+	if plans == nil {
+		plans = []setup.Plan{}
+	}
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(plans)
 }
 
 // plans makes the plans of all machines.
