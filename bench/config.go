@@ -107,8 +107,6 @@ func (c Config) Validate(ranks int) error {
 	switch {
 	case ranks < 1:
 		return bad("ranks", "a job of %d ranks cannot be; at least 1 is needed", ranks)
-	case c.Mode == Matrix && ranks < 2:
-		return bad("ranks", "one rank has no pairs for %s to measure; at least 2 are needed", Matrix)
 	case c.Mode.Rooted() && (c.Root < 0 || c.Root >= ranks):
 		return bad("root", "root %d is not one of the ranks, 0 to %d", c.Root, ranks-1)
 	case c.Min < 0:

@@ -38,7 +38,6 @@ func TestValidate(t *testing.T) {
 		{Config{Mode: Broadcast, Root: 2}, 2, "root", "0 to 1"},
 		{Config{Mode: Broadcast, Root: -1}, 2, "root", "0 to 1"},
 		{Config{Mode: AllReduce}, 0, "ranks", "at least 1"},
-		{Config{Mode: Matrix}, 1, "ranks", "no pairs"},
 		{Config{Mode: AllReduce, Min: -1}, 2, "min", "negative"},
 		{Config{Mode: AllReduce, Min: 8, Max: 4}, 2, "max", "4 B"},
 		{Config{Mode: AllReduce, Factor: 1}, 2, "factor", "2 or more"},
