@@ -1,7 +1,6 @@
 package thunder
 
 import (
-	"context"
 	"os"
 
 	"thundercollective/fabric"
@@ -18,43 +17,7 @@ func Over(fabrics []fabric.Fabric, o Options) ([]*Comm, error) {
 	return over(fabrics, o)
 }
 
-// DoBare is Do without the flight recorder and the metrics, to measure what these
-// cost. It must follow run.
-func (c *Comm) DoBare(ctx context.Context, r *Request) error {
-	var a call
-	wait, err := c.admit(r, &a)
-	if err != nil {
-		return err
-	}
-	if wait != nil {
-		<-wait
-	}
-	defer c.turn.leave()
-	if err := c.Err(); err != nil {
-		return err
-	}
-	plan, err := c.plan(r, int(a.count))
-	if err != nil {
-		return err
-	}
-	a.algo = plan.Algo()
-	a.encode(&c.tag)
-	shown := false
-	if ctx.Err() == nil {
-		shown, err = c.showEarly(r, plan)
-	}
-	c.current.under(c, ctx)
-	switch {
-	case err != nil:
-	case !shown && ctx.Err() != nil:
-		err = c.giveUp(ctx, a)
-	default:
-		err = c.execute(r, plan, shown)
-	}
-	return err
-}
-
-// Recording is what DoBare leaves out, once.
+// Recording is what the flight recorder and the metrics add to an operation, once.
 func (c *Comm) Recording(seq uint64, now int64) int64 {
 	a := call{kind: KindAllReduce, dtype: F32, count: 2, seq: seq}
 	tag := a.tag()

@@ -10,9 +10,9 @@ import (
 	thunder "thundercollective"
 )
 
-// BenchmarkOverhead compares ranks as they are with ranks that have neither
-// heartbeats, flight recorder nor metrics, in turns within one run, and reports the
-// difference in the middle of all turns, and what the recording takes by itself.
+// BenchmarkOverhead compares ranks as they are with ranks that have no heartbeats, in
+// turns within one run, and reports the difference in the middle of all turns, and what
+// the flight recorder and the metrics take by themselves.
 func BenchmarkOverhead(b *testing.B) {
 	for _, name := range []string{"tcp", "shm", "mem"} {
 		for _, size := range []int{8, 1 << 20} {
@@ -21,12 +21,12 @@ func BenchmarkOverhead(b *testing.B) {
 				bare := fabrics[name](b, 2, thunder.Options{Silence: time.Hour})
 				ops := max(20, 200_000/size)
 				ops = min(ops, 2000)
-				turn := func(comms []*thunder.Comm, do func(*thunder.Comm, *thunder.Request) error) time.Duration {
+				turn := func(comms []*thunder.Comm) time.Duration {
 					begun := time.Now()
 					each(b, 2, func(r int) error {
 						req := &thunder.Request{Kind: thunder.KindAllReduce, DType: thunder.F32, Op: thunder.Max, Recv: make([]byte, size)}
 						for range ops {
-							if err := do(comms[r], req); err != nil {
+							if err := comms[r].Do(context.Background(), req); err != nil {
 								return err
 							}
 						}
@@ -34,18 +34,15 @@ func BenchmarkOverhead(b *testing.B) {
 					})
 					return time.Since(begun)
 				}
-				ctx := context.Background()
-				with := func(c *thunder.Comm, r *thunder.Request) error { return c.Do(ctx, r) }
-				without := func(c *thunder.Comm, r *thunder.Request) error { return c.DoBare(ctx, r) }
-				turn(full, with)
-				turn(bare, without)
+				turn(full)
+				turn(bare)
 				var ratios []float64
 				var withs, withouts []time.Duration
 				var spent time.Duration
 				b.ResetTimer()
 				for range max(b.N, 40) {
-					x, y := turn(full, with), turn(bare, without)
-					y2, x2 := turn(bare, without), turn(full, with)
+					x, y := turn(full), turn(bare)
+					y2, x2 := turn(bare), turn(full)
 					ratios = append(ratios, float64(x+x2)/float64(y+y2))
 					withs, withouts = append(withs, x, x2), append(withouts, y, y2)
 					spent += x + x2

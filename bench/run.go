@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/collective"
+	"thundercollective/internal/crc32c"
 )
 
 // When the number of iterations is left open, one row takes about rowBudget, and
@@ -255,5 +255,5 @@ func combined(sums []uint32) string {
 	for _, sum := range sums {
 		all = binary.BigEndian.AppendUint32(all, sum)
 	}
-	return fmt.Sprintf("%08x", crc32.Checksum(all, crc32.MakeTable(crc32.Castagnoli)))
+	return fmt.Sprintf("%08x", crc32c.Sum(all))
 }

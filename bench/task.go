@@ -2,10 +2,10 @@ package bench
 
 import (
 	"context"
-	"hash/crc32"
 	"math"
 
 	thunder "thundercollective"
+	"thundercollective/internal/crc32c"
 )
 
 // A task is one mode at one size on one rank: its buffers, what is in them before
@@ -250,7 +250,7 @@ func (t *task) wrong() int64 {
 
 // checksum is of the result's bytes; ranks that have none have zero.
 func (t *task) checksum() uint32 {
-	return crc32.Checksum(t.result, crc32.MakeTable(crc32.Castagnoli))
+	return crc32c.Sum(t.result)
 }
 
 // value is the first element of the result, nil if there is none or JSON has no

@@ -24,13 +24,19 @@ type operation struct {
 
 var operations table[operation]
 
-//export goRun
-func goRun(c C.thunder_comm, r *C.thunder_request) C.int {
+// asked is who is to do what.
+func asked(c C.thunder_comm, r *C.thunder_request) (*group, thunder.Request, error) {
 	g, ok := groups.get(uint64(c))
 	if !ok {
-		return fail(errNoGroup)
+		return nil, thunder.Request{}, errNoGroup
 	}
 	req, err := requestOf(g, r)
+	return g, req, err
+}
+
+//export goRun
+func goRun(c C.thunder_comm, r *C.thunder_request) C.int {
+	g, req, err := asked(c, r)
 	if err != nil {
 		return fail(err)
 	}
@@ -43,11 +49,7 @@ func goRun(c C.thunder_comm, r *C.thunder_request) C.int {
 
 //export goStart
 func goStart(c C.thunder_comm, r *C.thunder_request, done C.thunder_callback, arg unsafe.Pointer, out *C.thunder_work) C.int {
-	g, ok := groups.get(uint64(c))
-	if !ok {
-		return fail(errNoGroup)
-	}
-	req, err := requestOf(g, r)
+	g, req, err := asked(c, r)
 	if err != nil {
 		return fail(err)
 	}

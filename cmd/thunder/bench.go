@@ -199,14 +199,11 @@ func (r *report) watch(ctx context.Context, out, status io.Writer, run func(cont
 
 // joined is one rank of a job; rank 0 reports.
 func (f *benchFlags) joined(cmd *cobra.Command, cfg bench.Config) error {
-	comm, err := f.join.open(cmd.Context(), &f.work, cmd.ErrOrStderr())
+	comm, err := f.join.toMeasure(cmd, &f.work, cfg)
 	if err != nil {
 		return err
 	}
 	defer comm.Close()
-	if err := checked(cfg.Validate(comm.Size())); err != nil {
-		return err
-	}
 	var rails []thunder.Rail
 	run := func(ctx context.Context, emit func(bench.Row), _ io.Writer) error {
 		if err := bench.Run(ctx, comm, cfg, emit); err != nil {

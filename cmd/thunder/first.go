@@ -38,14 +38,11 @@ func (f *firstFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	comm, err := f.join.open(cmd.Context(), &f.work, cmd.ErrOrStderr())
+	comm, err := f.join.toMeasure(cmd, &f.work, cfg)
 	if err != nil {
 		return err
 	}
 	defer comm.Close()
-	if err := checked(cfg.Validate(comm.Size())); err != nil {
-		return err
-	}
 	var rows []bench.Row
 	err = bench.Run(cmd.Context(), comm, cfg, func(row bench.Row) { rows = append(rows, row) })
 	if err != nil {

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	thunder "thundercollective"
+	"thundercollective/bench"
 	"thundercollective/rendezvous"
 	"thundercollective/rendezvous/detect"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -146,4 +148,17 @@ func (f *joinFlags) open(ctx context.Context, work *workFlags, status io.Writer)
 	comm, err := thunder.Init(ctx, o)
 	line.close()
 	return comm, err
+}
+
+// toMeasure is open, for a benchmark, which the job has to suit.
+func (f *joinFlags) toMeasure(cmd *cobra.Command, work *workFlags, cfg bench.Config) (*thunder.Comm, error) {
+	comm, err := f.open(cmd.Context(), work, cmd.ErrOrStderr())
+	if err != nil {
+		return nil, err
+	}
+	if err := checked(cfg.Validate(comm.Size())); err != nil {
+		comm.Close()
+		return nil, err
+	}
+	return comm, nil
 }

@@ -2,9 +2,9 @@ package rails
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/crc32c"
 )
 
 const (
@@ -39,9 +39,6 @@ type header struct {
 	sum             uint32 // of the payload, with Config.Checksum; else 0
 }
 
-// castagnoli is the polynomial that processors have an instruction for.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 func (h *header) encode(b *[headerSize]byte) {
 	le := binary.LittleEndian
 	clear(b[:4])
@@ -54,13 +51,13 @@ func (h *header) encode(b *[headerSize]byte) {
 	le.PutUint64(b[40:], h.credit)
 	copy(b[48:], h.tag[:])
 	le.PutUint32(b[atSum:], h.sum)
-	le.PutUint32(b[atCheck:], crc32.Checksum(b[:atCheck], castagnoli))
+	le.PutUint32(b[atCheck:], crc32c.Sum(b[:atCheck]))
 }
 
 // decode is the reverse of encode. Its error is a *fabric.CorruptError.
 func (h *header) decode(b *[headerSize]byte) error {
 	le := binary.LittleEndian
-	if le.Uint32(b[atCheck:]) != crc32.Checksum(b[:atCheck], castagnoli) {
+	if le.Uint32(b[atCheck:]) != crc32c.Sum(b[:atCheck]) {
 		return &fabric.CorruptError{What: "header"}
 	}
 	h.kind = b[0]
@@ -80,5 +77,5 @@ func (l *link) sumOf(payload []byte) uint32 {
 	if !l.f.cfg.Checksum {
 		return 0
 	}
-	return crc32.Checksum(payload, castagnoli)
+	return crc32c.Sum(payload)
 }

@@ -2,9 +2,9 @@ package rdma
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/crc32c"
 )
 
 // Every SEND begins with a header of fixed size, little endian:
@@ -38,10 +38,7 @@ type header struct {
 	tag        fabric.Tag
 }
 
-var (
-	le         = binary.LittleEndian
-	castagnoli = crc32.MakeTable(crc32.Castagnoli)
-)
+var le = binary.LittleEndian
 
 // put writes the header in front of a slot, with no checksum yet.
 func (h *header) put(b []byte) {
@@ -75,12 +72,12 @@ func (h *header) get(b []byte) {
 // seal writes the checksum of a slot whose message is b.
 func seal(b []byte) {
 	le.PutUint32(b[4:], 0)
-	le.PutUint32(b[4:], crc32.Checksum(b, castagnoli))
+	le.PutUint32(b[4:], crc32c.Sum(b))
 }
 
 // intact checks it. b may have been written by anything.
 func intact(b []byte) bool {
 	want := le.Uint32(b[4:])
 	le.PutUint32(b[4:], 0)
-	return crc32.Checksum(b, castagnoli) == want
+	return crc32c.Sum(b) == want
 }

@@ -4,11 +4,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"net"
 	"sync"
 	"time"
+
+	"thundercollective/internal/crc32c"
 )
 
 // A Device is one open stream. Read and Write may transfer less than asked.
@@ -20,8 +21,6 @@ const (
 	headSize  = 16
 	blockSize = 16*frameSize - headSize
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Errors that mean the rail, not the peer.
 var (
@@ -111,7 +110,7 @@ func (c *Conn) block(p []byte) error {
 	le.PutUint32(b[8:], 0)
 	le.PutUint32(b[12:], 0)
 	copy(b[headSize:], p)
-	le.PutUint32(b[8:], crc32.Checksum(b, castagnoli))
+	le.PutUint32(b[8:], crc32c.Sum(b))
 	c.wseq++
 	c.wrote = time.Now()
 	for len(b) > 0 {
@@ -156,7 +155,7 @@ func (c *Conn) next() error {
 	}
 	sum := le.Uint32(b[8:])
 	le.PutUint32(b[8:], 0)
-	if crc32.Checksum(b, castagnoli) != sum {
+	if crc32c.Sum(b) != sum {
 		return c.fail(ErrCorrupt)
 	}
 	c.rseq++

@@ -2,13 +2,10 @@ package tcp
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/crc32c"
 )
-
-// castagnoli is the polynomial that processors have an instruction for.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // A header is what precedes a payload:
 //
@@ -31,7 +28,7 @@ func frame(h *[headerSize]byte, tag *fabric.Tag, n int, sum uint32) {
 	copy(h[:], tag[:])
 	binary.LittleEndian.PutUint64(h[atLength:], uint64(n))
 	binary.LittleEndian.PutUint32(h[atSum:], sum)
-	binary.LittleEndian.PutUint32(h[atCheck:], crc32.Checksum(h[:atCheck], castagnoli))
+	binary.LittleEndian.PutUint32(h[atCheck:], crc32c.Sum(h[:atCheck]))
 }
 
 // messageLength is what frame was told.
@@ -47,7 +44,7 @@ func check(h *[headerSize]byte, peer int, tag *fabric.Tag, n int) error {
 	if fabric.Tag(h[:fabric.TagSize]) == *tag && got == uint64(n) {
 		return nil
 	}
-	if binary.LittleEndian.Uint32(h[atCheck:]) != crc32.Checksum(h[:atCheck], castagnoli) {
+	if binary.LittleEndian.Uint32(h[atCheck:]) != crc32c.Sum(h[:atCheck]) {
 		return &fabric.CorruptError{What: "header"}
 	}
 	return &fabric.TagError{Peer: peer, Want: *tag, Got: fabric.Tag(h[:fabric.TagSize]), WantLen: uint64(n), GotLen: got}
@@ -63,7 +60,7 @@ func (l *link) sumOf(b []byte) uint32 {
 		_, to := part(len(b), 0, len(l.streams))
 		b = b[:to]
 	}
-	return crc32.Checksum(b, castagnoli)
+	return crc32c.Sum(b)
 }
 
 // verify compares the sum of what was received with the one that the peer sent.
@@ -82,12 +79,12 @@ func (s *stream) taken(to sink, m int) uint32 {
 	if to.f != nil {
 		return s.sum // pieces has added it up
 	}
-	return crc32.Checksum(to.buf[:m], castagnoli)
+	return crc32c.Sum(to.buf[:m])
 }
 
 // sendSummed is sendPart with the part's sum behind it.
 func sendSummed(s *stream, j job) error {
-	binary.LittleEndian.PutUint32(s.sumOut[:], crc32.Checksum(j.buf, castagnoli))
+	binary.LittleEndian.PutUint32(s.sumOut[:], crc32c.Sum(j.buf))
 	return s.writeAll(j.buf, s.sumOut[:])
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"io"
 	"net"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"thundercollective/fabric"
 	"thundercollective/fabric/tcp"
+	"thundercollective/internal/crc32c"
 	"thundercollective/rendezvous/handshake"
 )
 
@@ -200,7 +200,7 @@ func TestAbsurdLength(t *testing.T) {
 		frame[fabric.TagSize+i] = 0xff
 	}
 	end := len(frame) - 4
-	binary.LittleEndian.PutUint32(frame[end:], crc32.Checksum(frame[:end], crc32.MakeTable(crc32.Castagnoli)))
+	binary.LittleEndian.PutUint32(frame[end:], crc32c.Sum(frame[:end]))
 	if _, err := c.Write(frame); err != nil {
 		t.Fatal(err)
 	}

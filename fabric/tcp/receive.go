@@ -1,9 +1,8 @@
 package tcp
 
 import (
-	"hash/crc32"
-
 	"thundercollective/fabric"
+	"thundercollective/internal/crc32c"
 )
 
 // A sink is where a payload goes: into buf, or to f in pieces.
@@ -77,7 +76,7 @@ func (s *stream) pieces(f func(int, []byte) error, off, n, have int) error {
 		}
 		if use > 0 {
 			if s.sums {
-				s.sum = crc32.Update(s.sum, castagnoli, s.stage[:use])
+				s.sum = crc32c.Add(s.sum, s.stage[:use])
 			}
 			if err := f(off, s.stage[:use]); err != nil {
 				return err
