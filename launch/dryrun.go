@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"thundercollective/internal/blame"
 	"thundercollective/launch/environ"
 	"thundercollective/launch/hosts"
 	"thundercollective/launch/remote"
@@ -60,6 +61,7 @@ func DryRun(w io.Writer, cfg Config) error {
 			for _, name := range slices.Sorted(maps.Keys(job.Files())) {
 				files = append(files, name+"=<job folder>/"+name)
 			}
+			files = append(files, blame.Variable+"=<job folder>/"+blame.FileName(rank))
 			for _, kv := range slices.Concat(files, prog.env(), job.Rank(rank), cfg.Env) {
 				fmt.Fprintf(&b, "    %s\n", kv)
 			}

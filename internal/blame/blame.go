@@ -13,6 +13,9 @@ import (
 // whom it blames. The launcher chooses one for each rank.
 const Variable = "THUNDER_BLAME_FILE"
 
+// FileName is the name of a rank's file in the folder of its job.
+func FileName(rank int) string { return "blame-" + strconv.Itoa(rank) }
+
 // Write says that the rank of this process ends because of another.
 func Write(file string, rank int) error {
 	// Whoever reads it finds all of it or nothing.

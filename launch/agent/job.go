@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -130,7 +129,7 @@ func (j *job) env(i int) []string {
 
 // blameFile is where the i-th of the ranks says whom it blames.
 func (j *job) blameFile(i int) string {
-	return filepath.Join(j.dir, fmt.Sprintf("blame-%d", j.start.Ranks[i]))
+	return filepath.Join(j.dir, blame.FileName(j.start.Ranks[i]))
 }
 
 // rankStdin is nil, not a nil *inbox, for ranks without input.
