@@ -25,6 +25,8 @@ func TestStartedOtherwise(t *testing.T) {
 		{"checksum at 1", func(o *thunder.Options, r int) { o.Fabric, o.Checksum = "tcp", r == 1 }, "rank 1 was started with checksums, rank 0 without"},
 		{"tcp and auto", func(o *thunder.Options, r int) { o.Fabric = []string{"tcp", "auto"}[r] }, "rank 0 uses TCP, rank 1 uses shared memory"},
 		{"shm and tcp", func(o *thunder.Options, r int) { o.Fabric = []string{"shm", "tcp"}[r] }, "rank 0 uses shared memory, rank 1 uses TCP"},
+		{"calibration at 0", func(o *thunder.Options, r int) { o.Calibrate = r == 0 }, "rank 0 was told to calibrate, rank 1 was not"},
+		{"calibration at 1", func(o *thunder.Options, r int) { o.Fabric, o.Calibrate = "tcp", r == 1 }, "rank 1 was told to calibrate, rank 0 was not"},
 		{"size", func(o *thunder.Options, r int) {
 			if r == 1 {
 				o.Size, o.Addrs = 3, append(o.Addrs[:2:2], "127.0.0.1:1")

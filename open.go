@@ -26,6 +26,12 @@ func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rend
 	var hosts []string
 	for r, p := range roster.Peers {
 		var flags uint8
+		if o.Profile != "" {
+			flags |= handshake.FlagProfile
+		}
+		if o.Calibrate {
+			flags |= handshake.FlagCalibrate
+		}
 		if onRDMA {
 			flags |= handshake.FlagRDMA
 		}

@@ -45,8 +45,8 @@ type Config struct {
 	Crowded bool
 	// Checksum has every payload carry a CRC, at both ends or not at all.
 	Checksum bool
-	// Flags holds, by rank, what else both ends have to do alike: handshake.FlagShm and
-	// FlagRDMA, for what is to stand on this fabric. Nil for nothing.
+	// Flags holds, by rank, what else both ends have to do alike: flags of package
+	// handshake, for what is to stand on this fabric. Nil for nothing.
 	Flags []uint8
 	// HandshakeTimeout bounds how long a connection may take to prove itself;
 	// 5 s if 0.

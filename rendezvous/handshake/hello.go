@@ -42,44 +42,6 @@ type Hello struct {
 	Flags      uint8  // what both ends have to do alike (PurposeLink, PurposeRail)
 }
 
-// Flags of a Hello.
-const (
-	FlagChecksum uint8 = 1 << iota // payloads carry checksums
-	FlagShm                        // the two look whether they share memory
-	FlagRDMA                       // the two look whether there is RDMA between them
-)
-
-// FlagsDiffer says in what two ranks do not do alike, and what to do.
-func FlagsDiffer(a int, flagsA uint8, b int, flagsB uint8) string {
-	switch {
-	case flagsA&FlagChecksum > flagsB&FlagChecksum:
-		return ChecksumsDiffer(a, b)
-	case flagsA&FlagChecksum < flagsB&FlagChecksum:
-		return ChecksumsDiffer(b, a)
-	}
-	return fmt.Sprintf("to each other, rank %d uses %s, rank %d uses %s; say the same --fabric (THUNDER_FABRIC) on all ranks",
-		a, carriers(flagsA), b, carriers(flagsB))
-}
-
-// carriers names what carries messages.
-func carriers(flags uint8) string {
-	switch flags & (FlagShm | FlagRDMA) {
-	case FlagShm:
-		return "shared memory"
-	case FlagRDMA:
-		return "RDMA"
-	case FlagShm | FlagRDMA:
-		return "shared memory or RDMA"
-	}
-	return "TCP"
-}
-
-// ChecksumsDiffer says that of two ranks only one, with, has payloads carry checksums, and
-// what to do.
-func ChecksumsDiffer(with, without int) string {
-	return fmt.Sprintf("rank %d was started with checksums, rank %d without; say --checksum (THUNDER_CHECKSUM=1) on all ranks or on none", with, without)
-}
-
 type (
 	nonce     [nonceSize]byte
 	helloWire [helloSize]byte
