@@ -9,6 +9,7 @@ import (
 
 	"thundercollective/fabric"
 	"thundercollective/rendezvous"
+	"thundercollective/rendezvous/handshake"
 )
 
 // A meeting is the time in which this rank and the others find each other. A rank that
@@ -27,6 +28,14 @@ type meeting struct {
 type differsError struct{ error }
 
 func (e *differsError) Unwrap() error { return e.error }
+
+// reason says in what it differs, and leaves out how that was found.
+func (e *differsError) reason() string {
+	if rejected, ok := errors.AsType[*handshake.RejectedError](e.error); ok {
+		return rejected.Text
+	}
+	return e.Error()
+}
 
 // begin has cancel called when a rank differs.
 func (m *meeting) begin(cancel context.CancelCauseFunc) {
@@ -95,11 +104,21 @@ func (j *job) connect(ctx context.Context) error {
 				return
 			}
 			j.meeting.joined(r)
+			j.wg.Go(func() {
+				err := p.link.Recv(j.ctx, &noticeTag, p.in[:])
+				if err == nil && noticeKind(p.in[0]) == noticeAbort {
+					cancel(parseNotice(&p.in).err())
+				}
+				p.first <- err
+			})
 		})
 	}
 	wg.Wait()
-	if _, ok := errors.AsType[*differsError](context.Cause(ctx)); ok {
-		return fmt.Errorf("thunder: rank %d: %w", j.rank, context.Cause(ctx))
+	switch cause := context.Cause(ctx).(type) {
+	case *differsError:
+		return fmt.Errorf("thunder: rank %d: %w", j.rank, cause)
+	case *AbortError:
+		return cause
 	}
 	if err := j.absent(context.Cause(ctx), errs); err != nil {
 		return fmt.Errorf("thunder: rank %d: %w", j.rank, err)
@@ -138,14 +157,18 @@ func (j *job) absent(cause error, errs []error) error {
 	return fmt.Errorf("%w: %w", missing, first)
 }
 
-// regret tells the ranks that are there for whom this one waited in vain, before it
-// leaves: they may have met the missing rank, and would blame this one.
+// regret tells the ranks that are there for whom this one waited in vain, or who differs
+// from it, before it leaves: they may have met the missing rank, and would blame this one;
+// and they need not wait for one that differs.
 func (j *job) regret(err error) {
-	missing, ok := errors.AsType[*rendezvous.MissingError](err)
-	if !ok {
+	var n *notice
+	if missing, ok := errors.AsType[*rendezvous.MissingError](err); ok {
+		n = &notice{kind: noticeLost, group: worldID, rankA: uint32(missing.Missing[0]), text: fmt.Sprintf("rank %d waited %v for it to start", j.rank, missing.Waited)}
+	} else if differs, ok := errors.AsType[*differsError](err); ok {
+		n = &notice{kind: noticeAbort, group: worldID, rankA: uint32(j.rank), text: differs.reason()}
+	} else {
 		return
 	}
-	n := &notice{kind: noticeLost, group: worldID, rankA: uint32(missing.Missing[0]), text: fmt.Sprintf("rank %d waited %v for it to start", j.rank, missing.Waited)}
 	var out [noticeSize]byte
 	n.encode(&out)
 	ctx, cancel := context.WithTimeout(j.ctx, tellMany)

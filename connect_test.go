@@ -3,8 +3,11 @@ package thunder_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	thunder "thundercollective"
@@ -111,4 +114,83 @@ func TestStrangersWhileMeeting(t *testing.T) {
 		t.Error(err)
 	}
 	each(t, 2, func(r int) error { return everyOperation(t.Context(), comms[r], 3) })
+}
+
+// TestOneStartedOtherwise has rank 1 of three differ: rank 2, which has met rank 0 and
+// looks for rank 1 when that has long ended, is told by rank 0.
+func TestOneStartedOtherwise(t *testing.T) {
+	checkGoroutines(t)
+	addrs := freeaddr.Loopback(t, 3)
+	way, met := watched(t, addrs[0])
+	each(t, 3, func(r int) error {
+		o := thunder.Options{Rank: r, Size: 3, Addrs: slices.Clone(addrs), Token: []byte("secret"), Fabric: "tcp", Checksum: r == 1}
+		switch r {
+		case 1:
+			<-met
+		case 2:
+			o.Addrs[0], o.Addrs[1] = way, "127.0.0.1:1" // where nobody listens
+		}
+		c, err := thunder.Init(t.Context(), o)
+		if err == nil {
+			c.Close()
+			return errors.New("it starts")
+		}
+		if want := "rank 1 was started with checksums, rank 0 without"; !strings.Contains(err.Error(), want) {
+			return fmt.Errorf("got %v, want %q", err, want)
+		}
+		abort, ok := errors.AsType[*thunder.AbortError](err)
+		if told := ok && abort.Rank == 0; told != (r == 2) {
+			return fmt.Errorf("got %T: %v", err, err)
+		}
+		return nil
+	})
+}
+
+// watched is a way to an address on which it can be seen that two ranks have met: met is
+// closed when the second message of a handshake has come back.
+func watched(t *testing.T, to string) (addr string, met <-chan struct{}) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(chan struct{})
+	var all sync.WaitGroup
+	t.Cleanup(func() {
+		ln.Close()
+		all.Wait()
+	})
+	pass := func(a net.Conn, once func()) {
+		defer a.Close()
+		b, err := net.Dial("tcp", to)
+		if err != nil {
+			return // it has yet to listen, and will be tried again
+		}
+		defer b.Close()
+		all.Go(func() { io.Copy(b, a); b.Close() })
+		buf := make([]byte, 4096)
+		for reads := 1; ; reads++ {
+			n, err := b.Read(buf)
+			if err != nil {
+				return
+			}
+			if _, err := a.Write(buf[:n]); err != nil {
+				return
+			}
+			if reads == 2 {
+				once()
+			}
+		}
+	}
+	all.Go(func() {
+		once := sync.OnceFunc(func() { close(seen) })
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { pass(c, once) })
+		}
+	})
+	return ln.Addr().String(), seen
 }

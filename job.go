@@ -83,13 +83,14 @@ func (j *job) start(ctx context.Context) (*Comm, error) {
 	for r := range ranks {
 		ranks[r] = r
 		if r != j.rank {
-			j.peers[r] = &peer{rank: r, left: make(chan struct{}), at: map[uint32]place{}}
+			j.peers[r] = &peer{rank: r, left: make(chan struct{}), first: make(chan error, 1), at: map[uint32]place{}}
 		}
 	}
 	if err := j.connect(ctx); err != nil {
 		j.regret(err)
 		j.blame(err)
 		j.stop()
+		j.wg.Wait()
 		return nil, err
 	}
 	j.alive = newAlive(liveness.Config{Self: j.rank, Size: n, Timeout: j.silence, Grace: j.grace})

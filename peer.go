@@ -16,6 +16,9 @@ type peer struct {
 	link fabric.Link   // control channel
 	left chan struct{} // closed when it has left, well or not
 
+	first chan error // how the first notice was received, which is awaited from the meeting on
+	in    [noticeSize]byte
+
 	sending sync.Mutex // one notice at a time
 	out     [noticeSize]byte
 
@@ -77,9 +80,7 @@ func (j *job) gone(rank int) error {
 
 // listen takes the notices of one peer until it leaves.
 func (j *job) listen(p *peer) {
-	var buf [noticeSize]byte
-	for {
-		err := p.link.Recv(j.ctx, &noticeTag, buf[:])
+	for err := <-p.first; ; err = p.link.Recv(j.ctx, &noticeTag, p.in[:]) {
 		if err != nil {
 			var lost *fabric.LostError
 			switch {
@@ -98,8 +99,8 @@ func (j *job) listen(p *peer) {
 		}
 		j.alive.heard(p.rank)
 		j.alive.beats.received.Add(1)
-		if noticeKind(buf[0]) != noticeBeat {
-			j.hear(p, parseNotice(&buf))
+		if noticeKind(p.in[0]) != noticeBeat {
+			j.hear(p, parseNotice(&p.in))
 		}
 	}
 }
