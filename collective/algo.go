@@ -89,7 +89,7 @@ func Algos(k Kind) []Algo {
 	case Gather, Scatter:
 		return []Algo{Direct, Tree}
 	case Barrier:
-		return []Algo{Direct, Doubling, Hier}
+		return []Algo{Direct, Doubling, Tree, Hier}
 	case AllToAll, Send, Recv, SendRecv:
 		return []Algo{Direct}
 	}

@@ -119,6 +119,8 @@ func (b *builder) build() {
 		b.greet(l)
 	case way{Barrier, Doubling}:
 		b.dissemination(l)
+	case way{Barrier, Tree}:
+		b.treeBarrier(l)
 	case way{Barrier, Hier}:
 		b.hierBarrier(l)
 	case way{Send, Direct}:

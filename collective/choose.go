@@ -75,8 +75,10 @@ func ChooseCrowded(k Kind, size, bytes int, shared bool) Algo {
 		return Tree
 	case k == AllReduce && bytes <= 2048*KiB, k == ReduceScatter && bytes <= 32*KiB:
 		return HalvingDoubling
-	case k == AllGather && bytes <= 32*KiB, k == Barrier:
+	case k == AllGather && bytes <= 32*KiB:
 		return Doubling
+	case k == Broadcast && bytes <= 512*KiB, k == Barrier:
+		return Tree
 	}
 	return Choose(k, size, bytes)
 }

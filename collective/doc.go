@@ -48,7 +48,9 @@
 // Each element of a result is the same expression on every rank, hence the same
 // bits, and again in the next run. Direct combines from left to right in rank
 // order; rd combines neighbouring blocks of ranks, lower ranks on the left; tree
-// does the same counted from the root; the ring starts behind the rank that owns a
+// does the same counted from the root, but for an all-reduce of ranks that outnumber their
+// processors (Spec.Crowded), where each adds those that are a power of two behind it, the
+// farthest first; the ring starts behind the rank that owns a
 // block and goes round; hd sums along its circulant graph; cable adds the children,
 // in the order of the tree, to the own part; mesh the ranks behind the owner of a
 // block, one after the other; hier adds within each host, then across hosts as the

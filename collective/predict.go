@@ -101,8 +101,11 @@ func (m Model) flat(k Kind, a Algo, size, bytes int) cost {
 	case AllToAll:
 		return of(1, n-1, n-1, 0)
 	case Barrier:
-		if a == Direct {
+		switch a {
+		case Direct:
 			return of(1, n-1, 0, 0)
+		case Tree:
+			return of(2*log, 2*log, 0, 0)
 		}
 		return of(log, log, 0, 0)
 	}

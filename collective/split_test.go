@@ -74,6 +74,27 @@ recv main[5:6] from 1
 	}
 }
 
+// TestCrowdedTree shows how crowded ranks broadcast: a rank sends to the next first, which
+// runs on another processor, and passes on to those two places on, and so forth.
+func TestCrowdedTree(t *testing.T) {
+	for rank, want := range []string{
+		"send main[0:1] to 1\nsend main[0:1] to 2\nsend main[0:1] to 4\n",
+		"recv main[0:1] from 0\nsend main[0:1] to 3\nsend main[0:1] to 5\n",
+		"recv main[0:1] from 0\n",
+		"recv main[0:1] from 1\n",
+		"recv main[0:1] from 0\n",
+		"recv main[0:1] from 1\n",
+	} {
+		s, err := Build(Spec{Kind: Broadcast, Algo: Tree, Rank: rank, Size: 6, Count: 1, Crowded: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := text(s.Lanes[0]); got != want {
+			t.Errorf("rank %d: got\n%swant\n%s", rank, got, want)
+		}
+	}
+}
+
 // TestPairRing shows how two ranks of one host mix what is to be added up with the sums: these follow
 // as soon as they are there, and the summands stay two windows ahead.
 func TestPairRing(t *testing.T) {

@@ -11,8 +11,8 @@ import "slices"
 type place struct {
 	node     int   // rank counted from the root
 	parent   int   // node of the parent, -1 at the root
-	children []int // nodes, nearest (smallest subtree) first
-	subtree  int   // nodes at and below this one
+	children []int // nodes, smallest subtree first
+	subtree  int   // nodes at and below this one; not known of spread
 }
 
 func (b *builder) place(root int) place {
@@ -31,13 +31,38 @@ func (b *builder) place(root int) place {
 	return p
 }
 
+// spread is the place in the tree of operations that need no contiguous subtrees. Ranks that
+// outnumber their processors are dealt to them in turns, by our launcher and by systems that
+// are left to it; for them, the parent of node v is v without its highest set bit. So a node
+// sends first to one that runs elsewhere, which passes on meanwhile to its own neighbours;
+// those of the node itself, which have to wait for the processor anyway, come last. In the
+// other tree, one processor does most of the sending while the others wait for it.
+func (b *builder) spread(root int) place {
+	if !b.Crowded {
+		return b.place(root)
+	}
+	p := place{node: b.mod(b.Rank - root), parent: -1}
+	bit := 1
+	for bit <= p.node {
+		bit <<= 1
+	}
+	if p.node > 0 {
+		p.parent = p.node - bit>>1
+	}
+	for ; p.node+bit < b.Size; bit <<= 1 {
+		p.children = append(p.children, p.node+bit)
+	}
+	slices.Reverse(p.children)
+	return p
+}
+
 // below returns the size of the subtree of a child.
 func (p *place) below(child int) int {
 	return min(child-p.node, p.node+p.subtree-child)
 }
 
 func (b *builder) treeAllReduce(l *lane) {
-	at := b.place(0)
+	at := b.spread(0)
 	vector := span{0, b.Count}
 	w := max(1, min(b.Count, b.Window))
 	for k := range vector.windows(w) {
@@ -72,7 +97,7 @@ func (b *builder) treeReduce(l *lane) {
 }
 
 func (b *builder) treeBroadcast(l *lane) {
-	at := b.place(b.Root)
+	at := b.spread(b.Root)
 	vector := span{0, b.Count}
 	w := max(1, min(b.Count, b.Window))
 	for k := range vector.windows(w) {
@@ -107,6 +132,22 @@ func (b *builder) treeDown(l *lane, at *place, root int, dst, src Slice) {
 	}
 	for _, c := range slices.Backward(at.children) {
 		l.send(b.mod(c+root), src)
+	}
+}
+
+// treeBarrier goes up the tree and down again. Empty messages say what their sender has
+// heard, so they must not be sent ahead.
+func (b *builder) treeBarrier(l *lane) {
+	at := b.spread(0)
+	for _, c := range at.children {
+		l.recv(c, Slice{})
+	}
+	if at.parent >= 0 {
+		l.sendPinned(at.parent, Slice{})
+		l.recv(at.parent, Slice{})
+	}
+	for _, c := range slices.Backward(at.children) {
+		l.sendPinned(c, Slice{})
 	}
 }
 

@@ -110,6 +110,27 @@ func TestPairOnHost(t *testing.T) {
 	}
 }
 
+// TestCrowdedTrees proves the trees of ranks that outnumber their processors.
+func TestCrowdedTrees(t *testing.T) {
+	for _, kind := range []collective.Kind{collective.AllReduce, collective.Broadcast, collective.Reduce, collective.Barrier} {
+		for n := 2; n <= 13; n++ {
+			for root := range n {
+				for _, count := range []int{0, 1, 12} {
+					if root > 0 && !kind.Rooted() || count > 0 && kind == collective.Barrier {
+						continue
+					}
+					s := collective.Spec{
+						Kind: kind, Algo: collective.Tree, Size: n, Root: root, Count: count, Window: 5, Crowded: true,
+					}
+					if _, err := Verify(Group(s), 2); err != nil {
+						t.Fatalf("%+v: %v", s, err)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestCrowded proves the all-to-all of ranks that outnumber their processors, which goes
 // window by window, with blocks of all lengths.
 func TestCrowded(t *testing.T) {

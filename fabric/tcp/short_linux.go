@@ -118,6 +118,9 @@ func (s *solo) fetch(ctx context.Context) error {
 	if err := s.begin(ctx, &s.recv); err != nil {
 		return err
 	}
+	if st.spin.Shared && !s.hub.push() {
+		yield() // that was the first poll
+	}
 	st.in.total = v.set(nil, nil)
 	_, err := st.await(true)
 	return s.end(ctx, &s.recv, err)

@@ -90,8 +90,9 @@ func (s *stream) await(poll bool) (int, error) {
 }
 
 // A reader polls eagerPolls times before it offers the processor to others between
-// polls, who may include the peer. It looks at the clock every clockPolls, unless
-// others are there from the start: then each offer may take long.
+// polls, who may include the peer. It looks at the clock every clockPolls. If others are
+// there from the start it makes the offer, which may take long, after every poll, and looks
+// at the clock each time.
 const (
 	eagerPolls = 4
 	clockPolls = 4
@@ -129,7 +130,7 @@ func (s *stream) tryRead(fd uintptr) bool {
 				return false
 			}
 		}
-		if s.spin.Shared && polls > 1 || polls > eagerPolls {
+		if s.spin.Shared || polls > eagerPolls {
 			yield()
 		}
 	}
