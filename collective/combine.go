@@ -4,8 +4,9 @@ import "thundercollective/reduce"
 
 const (
 	// commonsPiece is how much is reduced before it is handed out: it stays in the
-	// first-level cache meanwhile.
-	commonsPiece = 16 << 10
+	// first-level cache meanwhile, and the processor begins with the next piece while it
+	// still writes this one.
+	commonsPiece = 4 << 10
 	// commonsAlign keeps ranks from writing to the same cache line.
 	commonsAlign = 64
 )
@@ -23,7 +24,10 @@ func (x *Executor) reduceEverywhere() *StepError {
 	x.mapped[x.rank] = x.main
 	x.stage(commonsPiece)
 	p, sources := x.plan, x.mapped
-	for from, to := x.shareOf(x.rank); from < to; from += commonsPiece {
+	begin, to := x.shareOf(x.rank)
+	pieces := ceil(to-begin, commonsPiece)
+	for i := range pieces {
+		from := begin + x.next(i, pieces)*commonsPiece
 		end := min(from+commonsPiece, to)
 		// Nobody else touches this range. Of two ranks the own buffer can take the
 		// result at once; of more, it may be needed after others.
@@ -80,7 +84,9 @@ func (x *Executor) allReduce() *StepError {
 func (x *Executor) combine(off int, result []byte) *StepError {
 	p := x.plan
 	x.stage(2 * pullPiece)
-	for at := 0; at < len(result); at += pullPiece {
+	pieces := ceil(len(result), pullPiece)
+	for i := range pieces {
+		at := x.next(i, pieces) * pullPiece
 		n := min(pullPiece, len(result)-at)
 		out := result[at:][:n]
 		// Written to at once, unless it is yet to be read.

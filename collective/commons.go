@@ -41,6 +41,8 @@ type commons struct {
 	result  fabric.Handle // where they find what it has reduced for them
 	staging []byte        // what is read of others, to be reduced
 
+	backwards bool // from the last piece to the first; see next
+
 	journey // see travel
 }
 
@@ -79,6 +81,7 @@ func (x *Executor) RunCommons(ctx context.Context, plan *Plan, tag *fabric.Tag, 
 // inCommon runs the plan in common, if that is possible: all ranks come to the same
 // result.
 func (x *Executor) inCommon() (done bool, err *StepError) {
+	x.backwards = !x.backwards
 	possible, err := x.exchange()
 	if err != nil {
 		return false, err

@@ -175,13 +175,8 @@ func (x *Executor) share() *StepError {
 	}
 	for i := 1; i < s.Size; i++ {
 		p := (s.Rank + i) % s.Size
-		b := x.block(x.main, p)
-		for at := 0; at < len(b); at += pullPiece {
-			to := min(at+pullPiece, len(b))
-			if err := x.fetch(p, off+at, b[at:to]); err != nil {
-				return err
-			}
-			x.own.copy()
+		if err := x.fetch(p, off, x.block(x.main, p)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -194,15 +189,30 @@ const pullPiece = 256 << 10
 
 // fetch fills b with what lies off bytes into the source of rank p.
 func (x *Executor) fetch(p, off int, b []byte) *StepError {
-	for len(b) > 0 {
-		n := min(pullPiece, len(b))
-		if _, err := x.peek(p, off, b[:n], true); err != nil {
+	pieces := ceil(len(b), pullPiece)
+	for i := range pieces {
+		at := x.next(i, pieces) * pullPiece
+		n := min(pullPiece, len(b)-at)
+		if _, err := x.peek(p, off+at, b[at:][:n], true); err != nil {
 			return err
 		}
-		off, b = off+n, b[n:]
+		x.own.copy()
 	}
 	return nil
 }
+
+// next returns which of so many pieces is the i-th to be worked on. Operations go through
+// them to and fro: programs use the same memory again, and of what does not fit a
+// processor's cache it still has the end that it came to last.
+func (x *Executor) next(i, pieces int) int {
+	if x.backwards {
+		return pieces - 1 - i
+	}
+	return i
+}
+
+// ceil returns how many pieces of a size n makes.
+func ceil(n, size int) int { return (n + size - 1) / size }
 
 // peek returns what lies off bytes into the source of rank p, as many as b has room for:
 // where it is, if that can be reached, else in b, and always in b if it is wanted there.
