@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"thundercollective/fabric"
 	"thundercollective/internal/recorder"
@@ -22,15 +23,15 @@ type activity struct {
 
 	past atomic.Pointer[recorder.Ring] // what was and is done; nil if nothing was
 
-	// The caller's context registered with, by its Done channel, and a number for it:
-	// the same context used again costs nothing. Who has the turn writes it under mu.
+	// The caller's context registered with, its Done channel, and a number for it: the
+	// same context used again costs nothing. Who has the turn writes it under mu.
+	ctx      context.Context
 	watched  <-chan struct{}
 	watching uint64
 
 	mu    sync.Mutex // around what follows
 	aside prelude
 	asked question
-	ctx   context.Context // the one that is watched
 	off   func() bool
 }
 
@@ -87,6 +88,9 @@ func (t *activity) endAside() {
 // under sees to it that the end of the caller's ctx ends the operation, and returns the
 // ctx's number: 0 for one that does not end.
 func (t *activity) under(c *Comm, ctx context.Context) uint64 {
+	if identical(ctx, t.ctx) {
+		return t.watching
+	}
 	done := ctx.Done()
 	if done == nil {
 		return 0
@@ -95,6 +99,13 @@ func (t *activity) under(c *Comm, ctx context.Context) uint64 {
 		t.watch(c, ctx, done)
 	}
 	return t.watching
+}
+
+// identical says whether two contexts are the same one, without asking them and also if
+// they cannot be compared; copies of one that is no pointer are not.
+func identical(a, b context.Context) bool {
+	x, y := (*[2]unsafe.Pointer)(unsafe.Pointer(&a)), (*[2]unsafe.Pointer)(unsafe.Pointer(&b))
+	return x[1] == y[1] && x[0] == y[0]
 }
 
 func (t *activity) watch(c *Comm, ctx context.Context, done <-chan struct{}) {

@@ -1,16 +1,37 @@
 package thunder
 
-import "thundercollective/collective"
+import (
+	"thundercollective/collective"
+	"thundercollective/fabric"
+)
 
-// execute runs a plan: on the group's board if it is short, where this rank may have
-// shown its part before; in the ranks' own memory if that is possible and pays. All
-// ranks decide alike: it depends on what they have to agree on anyway.
-func (c *Comm) execute(r *Request, plan *collective.Plan, shown bool) error {
-	if shown || c.fitsBoard(r, plan) {
-		if !shown {
-			if err := plan.Show(c.ctx, c.board, &c.tag, r.Recv, r.Send); err != nil {
-				return err
-			}
+// A head is how much of an operation is done before it is recorded.
+type head uint8
+
+const (
+	headless   head = iota
+	headShown       // this rank's part is on the board
+	headGone        // what the one peer gets has left, if it gets anything
+	headPosted      // what the one peer gets is with the link
+)
+
+// execute runs a plan, of which the head may be done: on the group's board if it is short,
+// in the ranks' own memory if that is possible and pays. All ranks decide alike: it
+// depends on what they have to agree on anyway.
+func (c *Comm) execute(r *Request, plan *collective.Plan, done head) error {
+	switch {
+	case done == headShown:
+		return plan.Take(c.ctx, c.board, &c.tag, r.Recv, r.Send)
+	case done != headless:
+		err := plan.Fetch(c.ctx, c.swapper, &c.tag, r.Recv, r.Send, done == headGone)
+		if err != nil && done == headPosted {
+			c.paths.Failed(err) // which ends c.ctx: the link has to give the buffer back
+			_ = c.swapper.Await(c.ctx, 0)
+		}
+		return err
+	case c.fitsBoard(r, plan):
+		if err := plan.Show(c.ctx, c.board, &c.tag, r.Recv, r.Send); err != nil {
+			return err
 		}
 		return plan.Take(c.ctx, c.board, &c.tag, r.Recv, r.Send)
 	}
@@ -42,11 +63,42 @@ func (c *Comm) reads(k Kind, bytes int) bool {
 	return sure
 }
 
-// showEarly shows this rank's part of an operation if that is done on the board and
-// nothing has to be waited for.
-func (c *Comm) showEarly(r *Request, plan *collective.Plan) (shown bool, err error) {
-	if !c.fitsBoard(r, plan) || !c.board.Free() {
-		return false, nil
+// early does the head of an operation if nothing has to be waited for.
+func (c *Comm) early(r *Request, plan *collective.Plan) (head, error) {
+	if c.board == nil {
+		return c.postEarly(r, plan)
 	}
-	return true, plan.Show(c.ctx, c.board, &c.tag, r.Recv, r.Send)
+	return c.showEarly(r, plan)
+}
+
+// showEarly shows this rank's part of an operation that is done on the board.
+func (c *Comm) showEarly(r *Request, plan *collective.Plan) (head, error) {
+	if !c.fitsBoard(r, plan) || !c.board.Free() {
+		return headless, nil
+	}
+	return headShown, plan.Show(c.ctx, c.board, &c.tag, r.Recv, r.Send)
+}
+
+// postEarly posts what the other one of two ranks gets, if the plan needs no executor.
+func (c *Comm) postEarly(r *Request, plan *collective.Plan) (head, error) {
+	peer, longest := plan.Swap()
+	if peer < 0 || longest > c.short && !c.findSwapper(peer, longest) {
+		return headless, nil
+	}
+	gone, err := plan.Post(c.swapper, &c.tag, r.Recv, r.Send)
+	if gone {
+		return headGone, err
+	}
+	return headPosted, err
+}
+
+// findSwapper looks whether the link of two ranks is a Swapper, if it is open and nobody
+// has looked, and says whether a message of n bytes is short there.
+func (c *Comm) findSwapper(peer, n int) bool {
+	if c.swapper == nil {
+		if s, ok := c.paths.opened(peer).(fabric.Swapper); ok {
+			c.swapper, c.short = s, s.Short()
+		}
+	}
+	return n <= c.short
 }

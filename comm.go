@@ -34,9 +34,11 @@ type Comm struct {
 	planner *collective.Planner
 	planned [KindSendRecv + 1]planned // last, by kind, under turn
 	exec    *collective.Executor
-	tag     fabric.Tag   // of the operation, under turn
-	census  census       // under turn
-	board   fabric.Board // for what is short, under turn; nil if there is none
+	tag     fabric.Tag     // of the operation, under turn
+	census  census         // under turn
+	board   fabric.Board   // for what is short, under turn; nil if there is none
+	swapper fabric.Swapper // the link of two ranks, under turn; nil if it is not open or is none
+	short   int            // up to how many bytes it is used; -1 without
 	pages   hugepages.Adviser
 	cables  *collective.Cables // nil if all ranks are joined alike
 	hosts   *collective.Hosts
@@ -54,7 +56,7 @@ type Comm struct {
 
 // newComm makes the group; ranks are ranks of the job.
 func newComm(j *job, id uint32, ranks []int, rank int) *Comm {
-	c := &Comm{job: j, id: id, ranks: ranks, rank: rank, pairs: make([]pair, len(ranks))}
+	c := &Comm{job: j, id: id, ranks: ranks, rank: rank, pairs: make([]pair, len(ranks)), short: -1}
 	c.cables, c.hosts = j.cables(ranks), j.hostsOf(ranks)
 	c.ctx, c.stop = context.WithCancelCause(context.Background())
 	size := rememberedSmall
@@ -202,8 +204,8 @@ func (c *Comm) admit(r *Request, a *call) (wait <-chan struct{}, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("thunder: %w", err)
 	}
-	if err := c.Err(); err != nil {
-		return nil, err
+	if c.failed.Load() {
+		return nil, c.Err()
 	}
 	a.generation, a.group = c.job.generation, c.id
 	a.kind, a.dtype, a.algo = r.Kind, r.DType, r.Algo
@@ -226,8 +228,8 @@ func (c *Comm) run(ctx context.Context, r *Request, a *call, wait <-chan struct{
 		<-wait // every operation before this one ends: it has a deadline
 	}
 	defer c.turn.leave()
-	if err := c.Err(); err != nil {
-		return err
+	if c.failed.Load() {
+		return c.Err()
 	}
 	if c.census.due(c, r) {
 		if err := c.first(ctx, *a); err != nil {
@@ -241,18 +243,18 @@ func (c *Comm) run(ctx context.Context, r *Request, a *call, wait <-chan struct{
 	a.algo = plan.Algo()
 	a.encode(&c.tag)
 	// What is short goes out before all else, which is then done while it is under way.
-	shown := false
+	done := headless
 	if ctx.Err() == nil {
-		shown, err = c.showEarly(r, plan)
+		done, err = c.early(r, plan)
 	}
 	now := c.job.clock.Now()
 	c.current.begin(c, ctx, a.seq, &c.tag, now)
 	switch {
 	case err != nil:
-	case !shown && ctx.Err() != nil:
+	case done == headless && ctx.Err() != nil:
 		err = c.giveUp(ctx, *a)
 	default:
-		err = c.execute(r, plan, shown)
+		err = c.execute(r, plan, done)
 	}
 	took := c.job.clock.Now() - now
 	c.current.end(a.seq, took, err)

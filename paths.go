@@ -72,6 +72,13 @@ func (j *job) open(ctx context.Context, rank int, ch fabric.Channel) (fabric.Lin
 // errGone ends the wait for a rank that has left.
 var errGone = errors.New("it has left")
 
+// opened returns the link to a rank of the group if it is open, else nil.
+func (p *paths) opened(peer int) fabric.Link {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.links[peer]
+}
+
 // close breaks all links of the channel.
 func (p *paths) close() {
 	p.mu.Lock()

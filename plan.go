@@ -15,12 +15,8 @@ func (c *Comm) plan(r *Request, count int) (*collective.Plan, error) {
 		}
 		return nil, nil
 	}
-	shape := planShape{
-		kind: r.Kind, dtype: r.DType, op: r.Op, algo: r.Algo, root: r.Root,
-		count: count, separate: r.Send != nil, varying: r.Varying,
-	}
 	last := &c.planned[r.Kind]
-	if shape == last.shape && !r.Varying && r.SendCounts == nil && r.RecvCounts == nil {
+	if last.is(r, count) {
 		return last.plan, nil
 	}
 	s := collective.Spec{
@@ -53,26 +49,29 @@ func (c *Comm) plan(r *Request, count int) (*collective.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("thunder: %w", err)
 	}
-	last.shape, last.plan = shape, plan
+	*last = planned{plan: plan, dtype: r.DType, op: r.Op, algo: r.Algo, root: r.Root, count: count, separate: r.Send != nil}
+	if r.Varying || r.SendCounts != nil || r.RecvCounts != nil {
+		last.plan = nil // it depends on more
+	}
 	return plan, nil
 }
 
-// planned is the last plan of a kind of operation. Programs repeat themselves, often
-// several operations in turn: it is looked at before all others.
+// planned is the last plan of a kind of operation, with what it depends on. Programs
+// repeat themselves, often several operations in turn: it is looked at before all others.
 type planned struct {
-	shape planShape
-	plan  *collective.Plan
+	plan     *collective.Plan // nil if there is none
+	dtype    DType
+	op       Op
+	algo     Algo
+	separate bool
+	root     int
+	count    int
 }
 
-// A planShape is what the plan of a request depends on, but for the counts of
-// v-forms.
-type planShape struct {
-	kind              Kind
-	dtype             DType
-	op                Op
-	algo              Algo
-	root, count       int
-	separate, varying bool
+// is says whether the plan is that of a request on count elements.
+func (p *planned) is(r *Request, count int) bool {
+	return p.plan != nil && p.count == count && p.dtype == r.DType && p.op == r.Op && p.algo == r.Algo && p.root == r.Root &&
+		p.separate == (r.Send != nil) && !r.Varying && r.SendCounts == nil && r.RecvCounts == nil
 }
 
 // ownCount completes the counts of a v-form at a rank that knows only its own.

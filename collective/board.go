@@ -2,7 +2,6 @@ package collective
 
 import (
 	"context"
-	"fmt"
 
 	"thundercollective/fabric"
 	"thundercollective/reduce"
@@ -45,7 +44,7 @@ func (s *Spec) onBoard(elem int) (block, shown int) {
 func (p *Plan) Show(ctx context.Context, b fabric.Board, tag *fabric.Tag, main, input []byte) error {
 	s := &p.spec
 	if len(main) < p.main || len(input) < p.input {
-		return fmt.Errorf("collective: %v needs %d bytes and an input of %d, got %d and %d", s.Kind, p.main, p.input, len(main), len(input))
+		return p.tooShort(main, input)
 	}
 	if !p.shows() {
 		return nil

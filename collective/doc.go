@@ -73,6 +73,9 @@
 // Before a range is written, the sends that still read it are waited for; the plan
 // knows which. In steady state nothing is allocated.
 //
+// A plan of two ranks that takes one message at most each way is a Swap: Post sends the
+// one, Fetch takes the other, without an executor. The peer cannot tell.
+//
 // RunCommons is for ranks that can get at each other's memory (Commons): the data of a
 // long operation is not sent then but fetched. Pools says which operations gain by it.
 // What is to be reduced by all and lies in memory of this rank alone is lent to others,

@@ -109,7 +109,7 @@ func (x *Executor) admit(ctx context.Context, plan *Plan, main, input []byte) er
 	case plan.spec.Rank != x.rank || plan.spec.Size != x.size:
 		return fmt.Errorf("collective: plan for rank %d of %d run by rank %d of %d", plan.spec.Rank, plan.spec.Size, x.rank, x.size)
 	case len(main) < plan.main || len(input) < plan.input:
-		return fmt.Errorf("collective: %v needs %d bytes and an input of %d, got %d and %d", plan.spec.Kind, plan.main, plan.input, len(main), len(input))
+		return plan.tooShort(main, input)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}

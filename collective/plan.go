@@ -42,9 +42,10 @@ type Plan struct {
 	kernel  reduce.Kernel
 	divide  bool // Final actions divide by the number of ranks
 
-	main, input, scratch int // bytes
-	block                int // bytes of what Spec.Count counts
-	shown                int // see Shown
+	main, input, scratch int   // bytes
+	block                int   // bytes of what Spec.Count counts
+	shown                int   // see Shown
+	swap                 *swap // nil if it is none
 
 	lanes []planLane
 	sends [][]Slice // by peer: what it is sent, in order
@@ -134,6 +135,7 @@ func newPlan(s Spec, dt reduce.DType, op reduce.Op, segment int) (*Plan, error) 
 			p.links = append(p.links, peer)
 		}
 	}
+	p.swap = p.swapOf()
 	return p, nil
 }
 

@@ -25,10 +25,10 @@ const (
 
 // frame writes the header of a message of n bytes, whose payload has the given sum.
 func frame(h *[headerSize]byte, tag *fabric.Tag, n int, sum uint32) {
-	copy(h[:], tag[:])
+	*(*fabric.Tag)(h[:]) = *tag
 	binary.LittleEndian.PutUint64(h[atLength:], uint64(n))
 	binary.LittleEndian.PutUint32(h[atSum:], sum)
-	binary.LittleEndian.PutUint32(h[atCheck:], crc32c.Sum(h[:atCheck]))
+	binary.LittleEndian.PutUint32(h[atCheck:], checkOf(h))
 }
 
 // messageLength is what frame was told.
@@ -40,14 +40,25 @@ func messageLength(h *[headerSize]byte) int {
 // never trusted. The header's own sum only has to tell a damaged message from one that
 // the peer did send.
 func check(h *[headerSize]byte, peer int, tag *fabric.Tag, n int) error {
-	got := binary.LittleEndian.Uint64(h[atLength:])
-	if fabric.Tag(h[:fabric.TagSize]) == *tag && got == uint64(n) {
+	if expected(h, tag, n) {
 		return nil
 	}
-	if binary.LittleEndian.Uint32(h[atCheck:]) != crc32c.Sum(h[:atCheck]) {
+	got := binary.LittleEndian.Uint64(h[atLength:])
+	if binary.LittleEndian.Uint32(h[atCheck:]) != checkOf(h) {
 		return &fabric.CorruptError{What: "header"}
 	}
 	return &fabric.TagError{Peer: peer, Want: *tag, Got: fabric.Tag(h[:fabric.TagSize]), WantLen: uint64(n), GotLen: got}
+}
+
+// expected says whether a received header has this tag and length.
+func expected(h *[headerSize]byte, tag *fabric.Tag, n int) bool {
+	le := binary.LittleEndian
+	differ := le.Uint64(h[atLength:]) ^ uint64(n)
+	differ |= le.Uint64(h[0:]) ^ le.Uint64(tag[0:])
+	differ |= le.Uint64(h[8:]) ^ le.Uint64(tag[8:])
+	differ |= le.Uint64(h[16:]) ^ le.Uint64(tag[16:])
+	differ |= le.Uint64(h[24:]) ^ le.Uint64(tag[24:])
+	return differ == 0
 }
 
 // sumOf is the sum that the header of a message carries: of the part of b that goes

@@ -31,7 +31,8 @@
 //
 // A link of a single stream, again on Linux, is a fabric.Backlog: it needs no goroutine
 // to send either. What the socket does not take at once moves on while its user waits
-// in any link of the same channel. That is the better half of the bargain where a rank
+// in any link of the same channel. What is short is taken from where it was read to
+// (fabric.Swapper). That is the better half of the bargain where a rank
 // has hardly a core of its own; where it has several, more streams move more.
 //
 // What both ends have to do alike (checksums, and by Config.Flags what stands on this

@@ -1,11 +1,13 @@
 package tcp
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"testing"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/crc32c"
 )
 
 // FuzzFrame compares any header with an expectation: it is accepted only if it is
@@ -37,6 +39,43 @@ func FuzzFrame(f *testing.F) {
 			t.Errorf("got %v, want a TagError about rank 5 if the header is whole, else a CorruptError", err)
 		}
 	})
+}
+
+// TestEveryBit: a header that differs from what is expected in one bit, or in the same
+// bit of several words, is not taken, whatever the other bits are.
+func TestEveryBit(t *testing.T) {
+	for _, fill := range []byte{0, 0xff, 0xa5} {
+		tag := fabric.Tag(bytes.Repeat([]byte{fill}, fabric.TagSize))
+		const n = 0x0102_0304
+		for bit := range 64 {
+			for words := 1; words < 1<<5; words++ { // which of tag and length
+				var h [headerSize]byte
+				frame(&h, &tag, n, 0)
+				if !expected(&h, &tag, n) {
+					t.Fatal("the expected header is not taken")
+				}
+				for w := range 5 {
+					if words&(1<<w) != 0 {
+						h[8*w+bit/8] ^= 1 << (bit % 8)
+					}
+				}
+				if expected(&h, &tag, n) {
+					t.Fatalf("tag of %#x: taken though bit %d of words %05b differs", fill, bit, words)
+				}
+			}
+		}
+	}
+}
+
+// TestHeaderCheck: it is the sum that the format says.
+func TestHeaderCheck(t *testing.T) {
+	var h [headerSize]byte
+	for i := range h {
+		h[i] = byte(i*i + 3)
+		if got, want := checkOf(&h), crc32c.Sum(h[:atCheck]); got != want {
+			t.Fatalf("header %x: %#x, want %#x", h, got, want)
+		}
+	}
 }
 
 func TestParts(t *testing.T) {

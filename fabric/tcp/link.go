@@ -9,6 +9,7 @@ import (
 
 	"thundercollective/fabric"
 	"thundercollective/fabric/internal/spin"
+	"thundercollective/internal/publish"
 )
 
 const (
@@ -33,6 +34,7 @@ type link struct {
 	workers   sync.WaitGroup // of both sides; see stripe.go
 	quit      chan struct{}  // ends the workers
 
+	// Each side has one user at a time, who counts.
 	sentMsgs, sentBytes, recvMsgs, recvBytes atomic.Uint64
 }
 
@@ -158,8 +160,8 @@ func (l *link) sent(ctx context.Context, n int, err error) error {
 }
 
 func (l *link) count(n int) {
-	l.sentMsgs.Add(1)
-	l.sentBytes.Add(uint64(n))
+	publish.Add(&l.sentMsgs, 1)
+	publish.Add(&l.sentBytes, uint64(n))
 }
 
 // Post implements fabric.Poster. A message that will be striped is left whole to
@@ -230,8 +232,8 @@ func (l *link) receive(ctx context.Context, tag *fabric.Tag, n int, to sink) err
 		}
 	}
 	if err == nil {
-		l.recvMsgs.Add(1)
-		l.recvBytes.Add(uint64(n))
+		publish.Add(&l.recvMsgs, 1)
+		publish.Add(&l.recvBytes, uint64(n))
 	}
 	return l.end(ctx, &l.recv, err)
 }

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"thundercollective/internal/publish"
 )
 
 // newSocket makes the socket of a data stream out of a connection, which it takes
@@ -53,24 +55,21 @@ type gatedSocket struct {
 	fd      int
 	in, out gate
 
-	// Calls that do not wait pass by the gates, which cost as much as all the rest of
-	// what is ours in a short message. They are counted, so that the descriptor is not
-	// closed under them.
-	calls atomic.Int32
-	shut  atomic.Bool
+	shut atomic.Bool
 }
 
-// enter says whether calls may be made, until leave.
-func (s *gatedSocket) enter() bool {
-	s.calls.Add(1)
+// enter says whether a call may be made in a direction, until leave. Calls that do not
+// wait pass by the gates, which cost as much as all the rest of what is ours in a short
+// message. Each direction has one user at a time, who says so first, so that the
+// descriptor is not closed under the call.
+func (s *gatedSocket) enter(g *gate) bool {
+	g.busy.Store(1)
 	if s.shut.Load() {
-		s.leave()
+		g.leave()
 		return false
 	}
 	return true
 }
-
-func (s *gatedSocket) leave() { s.calls.Add(-1) }
 
 // A gate is what one direction waits at: an epoll instance with the socket in it,
 // armed for one event when somebody is about to wait, which the runtime's poller
@@ -81,8 +80,9 @@ type gate struct {
 	epoll  int
 	fd     int // the socket
 	events uint32
-	armed  []int32 // sockets of which an event was asked for and has not been taken
-	also   *hub    // whose solos' sockets are waited for, too; may be nil
+	armed  []int32       // sockets of which an event was asked for and has not been taken
+	also   *hub          // whose solos' sockets are waited for, too; may be nil
+	busy   atomic.Uint64 // 1 during a call that passes by
 
 	try  func(fd uintptr) bool // of the call under way
 	next bool                  // it was made once already, and is to wait first
@@ -90,6 +90,9 @@ type gate struct {
 	came [4]unix.EpollEvent
 	step func(uintptr) bool // the method, bound once
 }
+
+// leave ends what gatedSocket.enter began.
+func (g *gate) leave() { publish.Add(&g.busy, ^uint64(0)) }
 
 func (g *gate) open(fd int, events uint32) error {
 	ep, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
@@ -191,10 +194,10 @@ func (s *gatedSocket) interruptWrite(stop bool)              { s.out.file.SetRea
 
 // through makes a call, and waits at the gate only if it has to.
 func (s *gatedSocket) through(g *gate, try func(fd uintptr) bool) error {
-	made := s.enter()
+	made := s.enter(g)
 	if made {
 		done := try(uintptr(s.fd))
-		s.leave()
+		g.leave()
 		if done {
 			return nil
 		}
@@ -207,7 +210,7 @@ func (s *gatedSocket) Close() error {
 	s.shut.Store(true)
 	s.in.close()
 	s.out.close()
-	for s.calls.Load() > 0 { // none of them waits for anything
+	for s.in.busy.Load()+s.out.busy.Load() > 0 { // none of them waits for anything
 		runtime.Gosched()
 	}
 	return os.NewSyscallError("close", unix.Close(s.fd))

@@ -18,6 +18,9 @@ type solo struct {
 	hub  *hub
 	sock *gatedSocket
 
+	incoming *half  // of the one stream
+	outgoing []byte // where a short message is put together
+
 	mu      sync.Mutex  // held by whoever posts, or moves the queue on
 	waiting atomic.Bool // the queue is not empty
 	queue   []posting   // from first on; the message under way is in side.rest…
@@ -45,7 +48,7 @@ func (f *Fabric) face(l *link, ch fabric.Channel) fabric.Link {
 	if !ok {
 		return l
 	}
-	s := &solo{link: l, hub: f.hubs.get(ch), sock: sock}
+	s := &solo{link: l, hub: f.hubs.get(ch), sock: sock, incoming: &l.streams[0].in, outgoing: make([]byte, gatherLimit)}
 	s.enough = s.fewEnough
 	sock.in.also, sock.out.also = s.hub, s.hub
 	l.streams[0].push = s.hub.push
@@ -53,34 +56,33 @@ func (f *Fabric) face(l *link, ch fabric.Channel) fabric.Link {
 	return s
 }
 
-// Post implements fabric.Poster.
-func (s *solo) Post(tag *fabric.Tag, b []byte) (bool, error) {
-	s.mu.Lock()
+// post is Post of a message that is not short, or has to wait. It gives up mu.
+func (s *solo) post(tag *fabric.Tag, b []byte) (bool, error) {
 	defer s.mu.Unlock()
 	if err := s.usable(&s.send); err != nil {
 		return false, err
 	}
 	if s.remaining() == 0 {
-		if s.writeFirst(tag, b) {
+		s.load(tag, b)
+		if s.write() {
 			return true, nil
 		}
-		if s.send.broken != nil {
-			return false, s.send.broken
-		}
+	}
+	return s.enqueue(tag, b)
+}
+
+// enqueue lets a message wait, of which something may have gone if it is the first. The
+// caller holds mu.
+func (s *solo) enqueue(tag *fabric.Tag, b []byte) (bool, error) {
+	if s.send.broken != nil {
+		return false, s.send.broken
+	}
+	if s.remaining() == 0 {
 		s.waiting.Store(true)
 		s.hub.backlog.Add(1)
 	}
 	s.queue = append(s.queue, posting{*tag, b})
 	return false, nil
-}
-
-// writeFirst begins a message that nothing is ahead of, and says whether it is all gone.
-func (s *solo) writeFirst(tag *fabric.Tag, b []byte) bool {
-	if s.short(len(b)) {
-		return s.writeShort(tag, b)
-	}
-	s.load(tag, b)
-	return s.write()
 }
 
 func (s *solo) remaining() int { return len(s.queue) - s.first }
@@ -94,12 +96,12 @@ func (s *solo) load(tag *fabric.Tag, b []byte) {
 // write moves the message under way on, and says whether it is all gone. The
 // caller holds mu; a failure breaks the side.
 func (s *solo) write() bool {
-	if !s.sock.enter() {
+	if !s.sock.enter(&s.sock.out) {
 		s.broke(&socketError{os.ErrClosed})
 		return false
 	}
 	s.writeOnce()
-	s.sock.leave()
+	s.sock.out.leave()
 	out := &s.streams[0].out
 	return s.wrote(out.n, out.err)
 }
@@ -234,7 +236,7 @@ func (s *solo) Close() error {
 	return err
 }
 
-var _ fabric.Backlog = (*solo)(nil)
+var _ fabric.Swapper = (*solo)(nil)
 
 // A hub is what the solos of one channel share.
 type hub struct {

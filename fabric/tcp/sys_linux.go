@@ -85,6 +85,13 @@ func (v *vector) readv(fd uintptr, total int) (int, error) {
 
 // fill reads ahead, behind what has been.
 func (v *vector) fill(fd uintptr) (int, error) {
+	n, err := receive(fd, v.room())
+	v.ahead = v.ahead[:len(v.ahead)+n]
+	return n, err
+}
+
+// room returns where to read ahead to, behind what has been.
+func (v *vector) room() []byte {
 	switch {
 	case v.gather == nil:
 		v.gather = make([]byte, aheadSize)
@@ -94,10 +101,7 @@ func (v *vector) fill(fd uintptr) (int, error) {
 	case cap(v.ahead) < gatherLimit: // what the message that it begins may take
 		v.ahead = v.gather[:copy(v.gather, v.ahead)]
 	}
-	have := len(v.ahead)
-	n, err := receive(fd, v.ahead[have:cap(v.ahead)])
-	v.ahead = v.ahead[:have+n]
-	return n, err
+	return v.ahead[len(v.ahead):cap(v.ahead)]
 }
 
 // receive is a plain call.
