@@ -40,7 +40,11 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 	// Whoever starts ranks by hand may have forgotten one, and should not have to wait for
 	// the end to be told.
 	notice := time.AfterFunc(cfg.StartTimeout/6, func() {
-		o.Logger.Warn("still waiting for the other ranks", "rank", cfg.Rank, "of", cfg.Size, "at_most", cfg.StartTimeout)
+		log := o.Logger.With("rank", cfg.Rank)
+		if cfg.Size > 0 { // or the coordinator says how many there are
+			log = log.With("of", cfg.Size)
+		}
+		log.Warn("still waiting for the other ranks", "at_most", cfg.StartTimeout)
 	})
 	defer notice.Stop()
 	return enter(ctx, o, cfg)
