@@ -19,9 +19,10 @@ const testLimit = 2 * time.Minute
 
 // fabrics are the ways to make ranks in this process.
 var fabrics = map[string]func(testing.TB, int, thunder.Options) []*thunder.Comm{
-	"mem": memRanks,
-	"tcp": tcpRanks,
-	"shm": shmRanks,
+	"mem":  memRanks,
+	"tcp":  tcpRanks,
+	"solo": soloRanks,
+	"shm":  shmRanks,
 }
 
 // memRanks returns n ranks over the mem fabric, which the test closes.
@@ -38,6 +39,14 @@ func memRanks(t testing.TB, n int, o thunder.Options) []*thunder.Comm {
 // tcpRanks returns n ranks over sockets on loopback, which meet at a coordinator.
 func tcpRanks(t testing.TB, n int, o thunder.Options) []*thunder.Comm {
 	t.Helper()
+	return initRanks(t, n, o, "tcp")
+}
+
+// soloRanks returns n ranks over single sockets, which is the default where a rank has no
+// processors to spare: short operations of two take a way of their own.
+func soloRanks(t testing.TB, n int, o thunder.Options) []*thunder.Comm {
+	t.Helper()
+	o.Streams = 1
 	return initRanks(t, n, o, "tcp")
 }
 
