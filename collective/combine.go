@@ -4,9 +4,8 @@ import "thundercollective/reduce"
 
 const (
 	// commonsPiece is how much is reduced before it is handed out: it stays in the
-	// first-level cache meanwhile, and the processor begins with the next piece while it
-	// still writes this one.
-	commonsPiece = 4 << 10
+	// first-level cache meanwhile.
+	commonsPiece = 16 << 10
 	// commonsAlign keeps ranks from writing to the same cache line.
 	commonsAlign = 64
 )

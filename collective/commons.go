@@ -81,7 +81,7 @@ func (x *Executor) RunCommons(ctx context.Context, plan *Plan, tag *fabric.Tag, 
 // inCommon runs the plan in common, if that is possible: all ranks come to the same
 // result.
 func (x *Executor) inCommon() (done bool, err *StepError) {
-	x.backwards = !x.backwards
+	x.backwards = !x.backwards && len(x.main) <= cachedMost
 	possible, err := x.exchange()
 	if err != nil {
 		return false, err

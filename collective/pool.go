@@ -201,15 +201,19 @@ func (x *Executor) fetch(p, off int, b []byte) *StepError {
 	return nil
 }
 
-// next returns which of so many pieces is the i-th to be worked on. Operations go through
-// them to and fro: programs use the same memory again, and of what does not fit a
-// processor's cache it still has the end that it came to last.
+// next returns which of so many pieces is the i-th to be worked on. Operations of up to
+// cachedMost bytes go through them to and fro: programs use the same memory again, and of
+// what does not fit a processor's cache it still has the end that it came to last.
 func (x *Executor) next(i, pieces int) int {
 	if x.backwards {
 		return pieces - 1 - i
 	}
 	return i
 }
+
+// cachedMost is the longest result, in bytes, for which that pays. Of longer ones less is
+// found in the cache than is lost: processors fetch ahead better forwards.
+const cachedMost = 8 << 20
 
 // ceil returns how many pieces of a size n makes.
 func ceil(n, size int) int { return (n + size - 1) / size }
