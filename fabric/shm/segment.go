@@ -87,15 +87,38 @@ func attach(p parcel, n int, id nonce, serial uint64) (*segment, error) {
 	return s, nil
 }
 
-func mapFile(fd, size int) ([]byte, error) {
-	return unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+// createFile makes an anonymous file that cannot change its size, so that no peer can make
+// an access fail.
+func createFile(size int) (int, error) {
+	fd, err := anonymousFile()
+	if err != nil {
+		return -1, err
+	}
+	if err = unix.Ftruncate(fd, int64(size)); err == nil {
+		err = seal(fd)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
 }
 
-// fileSize returns how long a file is.
-func fileSize(fd int) (int64, error) {
+// checkFile says what is wrong with a file that a peer says is as long as that. It may be
+// longer: on some systems files are as long as their last page.
+func checkFile(fd, size int) error {
 	var st unix.Stat_t
-	err := unix.Fstat(fd, &st)
-	return st.Size, err
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Size < int64(size) {
+		return fmt.Errorf("the memory passed is %d bytes long instead of %d", st.Size, size)
+	}
+	return sealed(fd)
+}
+
+func mapFile(fd, size int) ([]byte, error) {
+	return unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 }
 
 // unlist ends the time in which the segment can be passed to peers.

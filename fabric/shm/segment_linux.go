@@ -2,7 +2,6 @@ package shm
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"strings"
@@ -22,31 +21,19 @@ func hostID() string {
 	return strings.TrimSpace(string(b))
 }
 
-// createFile makes an anonymous file that cannot change its size, so that no peer can make
-// an access fail.
-func createFile(size int) (int, error) {
-	fd, err := unix.MemfdCreate(memfdName, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
-	if err != nil {
-		return -1, err
-	}
-	if err = unix.Ftruncate(fd, int64(size)); err == nil {
-		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
-	}
-	if err != nil {
-		unix.Close(fd)
-		return -1, err
-	}
-	return fd, nil
+// anonymousFile makes a file without a name.
+func anonymousFile() (int, error) {
+	return unix.MemfdCreate(memfdName, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 }
 
-// checkFile says what is wrong with a file that a peer says is as long as that.
-func checkFile(fd, size int) error {
-	switch found, err := fileSize(fd); {
-	case err != nil:
-		return err
-	case found != int64(size):
-		return fmt.Errorf("the memory passed is %d bytes long instead of %d", found, size)
-	}
+// seal has a file keep its size.
+func seal(fd int) error {
+	_, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
+	return err
+}
+
+// sealed says if a file may yet become shorter.
+func sealed(fd int) error {
 	if seals, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0); err != nil || seals&unix.F_SEAL_SHRINK == 0 {
 		return errors.New("the memory passed is not sealed")
 	}

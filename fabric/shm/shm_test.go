@@ -90,17 +90,26 @@ func link(t *testing.T, fs []fabric.Fabric) {
 	}
 }
 
-// TestFarRanks: ranks that are not near each other use the bootstrap.
-func TestFarRanks(t *testing.T) {
-	fs := boots(t, 2)
-	for r, boot := range fs {
-		f, err := shm.New(shm.Config{Bootstrap: boot, Near: func(int) bool { return false }})
+// over returns ranks that differ in their configuration, and may share no memory.
+func over(t *testing.T, cfgs ...shm.Config) []fabric.Fabric {
+	t.Helper()
+	fs := boots(t, len(cfgs))
+	for r, cfg := range cfgs {
+		cfg.Bootstrap = fs[r]
+		f, err := shm.New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer f.Close()
+		t.Cleanup(func() { f.Close() })
 		fs[r] = f
 	}
+	return fs
+}
+
+// TestFarRanks: ranks that are not near each other use the bootstrap.
+func TestFarRanks(t *testing.T) {
+	far := shm.Config{Near: func(int) bool { return false }}
+	fs := over(t, far, far)
 	link(t, fs)
 	if got := fs[0].Name(); got != "tcp" {
 		t.Errorf("the fabric is called %q", got)
@@ -150,15 +159,7 @@ func TestDisagree(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("SKIPPED: on other systems than Linux ranks cannot disagree")
 	}
-	fs := boots(t, 2)
-	for r, boot := range fs {
-		f, err := shm.New(shm.Config{Bootstrap: boot, Portable: r == 0})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		fs[r] = f
-	}
+	fs := over(t, shm.Config{Portable: true}, shm.Config{})
 	link(t, fs)
 	for r, f := range fs {
 		if f.(fabric.Sharer).Shares(1-r) || f.Name() != "tcp" {
@@ -171,15 +172,7 @@ func TestDisagree(t *testing.T) {
 // which shares that of Alloc all the same.
 func TestPrivate(t *testing.T) {
 	for private := range 3 {
-		fs := boots(t, 2)
-		for r, boot := range fs {
-			f, err := shm.New(shm.Config{Bootstrap: boot, Private: private == r || private == 2, Require: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			fs[r] = f
-		}
+		fs := over(t, shm.Config{Private: private != 1, Require: true}, shm.Config{Private: private != 0, Require: true})
 		link(t, fs)
 		for r, f := range fs {
 			m := f.(fabric.Reader)
