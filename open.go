@@ -17,7 +17,8 @@ import (
 func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rendezvous.Config, o Options, differs func(rank int, err error)) (fabric.Fabric, error) {
 	onRDMA := o.Fabric == "rdma" || o.isAuto() && neighbours(roster) < roster.Size()
 	onShm := o.Fabric == "shm" || o.isAuto() && neighbours(roster) > 1
-	near := func(peer int) bool { return roster.Peers[peer].Host == roster.Peers[roster.Rank].Host }
+	near := func(peer int) bool { return isNear(roster, peer) }
+	alike := flagsOf(o, onRDMA)
 	tc := tcp.Config{
 		Rank: roster.Rank, Generation: roster.Generation, Token: cfg.Token,
 		Checksum: o.Checksum, Streams: o.Streams, Spin: spinTime, Crowded: crowded(roster), Logger: o.Logger,
@@ -25,16 +26,7 @@ func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rend
 	}
 	var hosts []string
 	for r, p := range roster.Peers {
-		var flags uint8
-		if o.Profile != "" {
-			flags |= handshake.FlagProfile
-		}
-		if o.Calibrate {
-			flags |= handshake.FlagCalibrate
-		}
-		if onRDMA {
-			flags |= handshake.FlagRDMA
-		}
+		flags := alike
 		if onShm && near(r) {
 			flags |= handshake.FlagShm
 		}
@@ -64,11 +56,33 @@ func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rend
 	return s, nil
 }
 
+// flagsOf are those of what this rank has to do like all others.
+func flagsOf(o Options, rdma bool) (flags uint8) {
+	for _, f := range []struct {
+		flag uint8
+		set  bool
+	}{
+		{handshake.FlagProfile, o.Profile != ""},
+		{handshake.FlagCalibrate, o.Calibrate},
+		{handshake.FlagRDMA, rdma},
+	} {
+		if f.set {
+			flags |= f.flag
+		}
+	}
+	return flags
+}
+
+// isNear says whether a rank is on this machine.
+func isNear(roster *rendezvous.Roster, rank int) bool {
+	return roster.Peers[rank].Host == roster.Peers[roster.Rank].Host
+}
+
 // neighbours counts the ranks on this machine, this one included.
 func neighbours(roster *rendezvous.Roster) int {
 	here := 0
-	for _, p := range roster.Peers {
-		if p.Host == roster.Peers[roster.Rank].Host {
+	for r := range roster.Peers {
+		if isNear(roster, r) {
 			here++
 		}
 	}
