@@ -44,11 +44,11 @@ fuzz: ## fuzz every parser for FUZZTIME (10s) each
 
 .PHONY: test-rails
 test-rails: ## rails, relays and rings on shaped cables: figures beside iperf3 and Open MPI (root)
-	THUNDER_FIGURES=1 $(GO) test -count=1 -timeout 15m -run Figure -v ./cabling/lab
+	THUNDER_FIGURES=1 $(GO) test -count=1 -timeout 15m -run Figure -v ./internal/cabling/lab
 
 .PHONY: bench
 bench: ## Go benchmarks of kernels and links
-	$(GO) test -run '^$$' -bench . -benchmem ./reduce ./fabric/... ./collective .
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/reduce ./internal/provider/... ./internal/collective .
 
 .PHONY: bench-peers
 bench-peers: build ## side by side with Open MPI, Gloo and MLX into docs/benchmarks (QUICK=1: a look)

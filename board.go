@@ -1,8 +1,8 @@
 package thunder
 
 import (
-	"thundercollective/collective"
 	"thundercollective/fabric"
+	"thundercollective/internal/collective"
 )
 
 // A head is how much of an operation is done before it is recorded.

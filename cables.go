@@ -9,13 +9,13 @@ import (
 	"syscall"
 	"time"
 
-	"thundercollective/cabling"
-	"thundercollective/collective"
 	"thundercollective/fabric"
-	"thundercollective/fabric/rails"
-	"thundercollective/fabric/stream"
-	"thundercollective/fabric/tcp"
-	"thundercollective/rendezvous"
+	"thundercollective/internal/cabling"
+	"thundercollective/internal/collective"
+	"thundercollective/internal/provider/rails"
+	"thundercollective/internal/provider/stream"
+	"thundercollective/internal/provider/tcp"
+	"thundercollective/internal/rendezvous"
 )
 
 // wiring is how this rank reaches the others.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"thundercollective/collective"
-	"thundercollective/fabric/tcp"
-	"thundercollective/reduce"
+	"thundercollective/internal/collective"
+	"thundercollective/internal/provider/tcp"
+	"thundercollective/internal/reduce"
 )
 
 const (

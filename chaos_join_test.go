@@ -16,7 +16,7 @@ import (
 
 	"thundercollective/internal/faultproxy"
 	"thundercollective/internal/freeaddr"
-	"thundercollective/rendezvous"
+	"thundercollective/internal/rendezvous"
 )
 
 // joinLimit is how far apart the ranks of these jobs may start.

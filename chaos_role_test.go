@@ -11,7 +11,7 @@ import (
 	"time"
 
 	thunder "thundercollective"
-	"thundercollective/rendezvous"
+	"thundercollective/internal/rendezvous"
 )
 
 // chaosRole is a rank that works until ranks are lost, says which and when, goes on

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"thundercollective/collective"
 	"thundercollective/fabric"
+	"thundercollective/internal/collective"
 	"thundercollective/internal/hugepages"
 	"thundercollective/internal/recorder"
 )

@@ -3,8 +3,8 @@ package thunder
 import (
 	"context"
 
-	"thundercollective/collective"
 	"thundercollective/fabric"
+	"thundercollective/internal/collective"
 )
 
 // A census is what the ranks of a group have found out together about the machine

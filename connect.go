@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"thundercollective/fabric"
-	"thundercollective/rendezvous"
-	"thundercollective/rendezvous/handshake"
+	"thundercollective/internal/rendezvous"
+	"thundercollective/internal/rendezvous/handshake"
 )
 
 // A meeting is the time in which this rank and the others find each other. A rank that

@@ -12,7 +12,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/internal/freeaddr"
-	"thundercollective/rendezvous/handshake"
+	"thundercollective/internal/rendezvous/handshake"
 )
 
 // TestStartedOtherwise starts ranks that were told different things. Each returns the same

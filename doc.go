@@ -78,7 +78,7 @@
 // receives the damage takes the connection for broken, and all get a *PeerLostError
 // with that cause; if there are others to the same peer, on several rails, it is sent
 // again there. Shared memory has no way to go wrong between two ranks, and RDMA
-// checks its packets in hardware; fabric/rdma adds its own on devices that may lose them.
+// checks its packets in hardware; provider/rdma adds its own on devices that may lose them.
 //
 // # After a failure
 //

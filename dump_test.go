@@ -10,7 +10,7 @@ import (
 	"time"
 
 	thunder "thundercollective"
-	"thundercollective/inspect"
+	"thundercollective/internal/inspect"
 	"thundercollective/internal/recorder"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"thundercollective/rendezvous/handshake"
+	"thundercollective/internal/rendezvous/handshake"
 )
 
 // AuthError says that a peer does not know the job's token.

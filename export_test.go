@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"thundercollective/fabric"
-	"thundercollective/fabric/stream"
+	"thundercollective/internal/provider/stream"
 	"thundercollective/internal/recorder"
 )
 

@@ -20,7 +20,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/internal/freeaddr"
-	"thundercollective/rendezvous/handshake"
+	"thundercollective/internal/rendezvous/handshake"
 )
 
 // hostileToken is the secret of the job that is attacked.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	thunder "thundercollective"
-	"thundercollective/reduce"
+	"thundercollective/internal/reduce"
 )
 
 // hostAddrs returns an address per rank on "hosts" of this machine, which loopback

@@ -6,10 +6,10 @@ import (
 	"os"
 	"time"
 
-	"thundercollective/fabric/tcp"
+	"thundercollective/internal/provider/tcp"
+	"thundercollective/internal/rendezvous"
+	"thundercollective/internal/rendezvous/detect"
 	"thundercollective/internal/ticks"
-	"thundercollective/rendezvous"
-	"thundercollective/rendezvous/detect"
 )
 
 // Init makes this process a rank of its job: it finds out who it is, meets the

@@ -12,7 +12,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/internal/freeaddr"
-	"thundercollective/rendezvous"
+	"thundercollective/internal/rendezvous"
 )
 
 func TestAlone(t *testing.T) {

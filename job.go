@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"thundercollective/collective"
 	"thundercollective/fabric"
+	"thundercollective/internal/collective"
 	"thundercollective/internal/liveness"
+	"thundercollective/internal/metrics"
 	"thundercollective/internal/ticks"
-	"thundercollective/metrics"
 )
 
 // worldID is the group of all ranks. Other groups get theirs in Split.

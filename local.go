@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"thundercollective/fabric"
-	"thundercollective/fabric/mem"
+	"thundercollective/internal/provider/mem"
 	"thundercollective/internal/ticks"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"thundercollective/internal/liveness"
+	"thundercollective/internal/metrics"
 	"thundercollective/internal/publish"
-	"thundercollective/metrics"
 )
 
 // meter counts operations, by kind. They take turns.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	thunder "thundercollective"
-	"thundercollective/inspect"
+	"thundercollective/internal/inspect"
 )
 
 // TestMetrics scrapes a rank that has worked, and inspects it while it runs.

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"thundercollective/fabric"
-	"thundercollective/fabric/shm"
-	"thundercollective/fabric/tcp"
-	"thundercollective/rendezvous"
-	"thundercollective/rendezvous/handshake"
+	"thundercollective/internal/provider/shm"
+	"thundercollective/internal/provider/tcp"
+	"thundercollective/internal/rendezvous"
+	"thundercollective/internal/rendezvous/handshake"
 )
 
 // openFabric makes the fabric that the options name out of the listener. All ranks

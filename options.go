@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"thundercollective/fabric/stream"
-	"thundercollective/fabric/tcp"
-	"thundercollective/metrics"
-	"thundercollective/rendezvous"
+	"thundercollective/internal/metrics"
+	"thundercollective/internal/provider/stream"
+	"thundercollective/internal/provider/tcp"
+	"thundercollective/internal/rendezvous"
 )
 
 // DefaultTimeout is how long an operation may take when nobody says otherwise. It

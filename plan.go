@@ -3,7 +3,7 @@ package thunder
 import (
 	"fmt"
 
-	"thundercollective/collective"
+	"thundercollective/internal/collective"
 )
 
 // plan returns the cached plan of a request on count elements. Alone, there is

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"thundercollective/collective"
+	"thundercollective/internal/collective"
 )
 
 // Model is what the time of messages depends on; algorithms are chosen by it.

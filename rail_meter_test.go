@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"thundercollective/metrics"
+	"thundercollective/internal/metrics"
 )
 
 // TestRailMetrics writes what rails count.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"thundercollective/fabric"
-	"thundercollective/fabric/rdma"
-	"thundercollective/rendezvous"
+	"thundercollective/internal/provider/rdma"
+	"thundercollective/internal/rendezvous"
 )
 
 // openRDMA puts RDMA on top of boot, for all pairs or, with "auto", for those that

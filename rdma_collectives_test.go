@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	thunder "thundercollective"
-	"thundercollective/bench"
 	"thundercollective/fabric"
-	"thundercollective/fabric/mem"
-	"thundercollective/fabric/rdma"
-	"thundercollective/fabric/rdma/rdmatest"
+	"thundercollective/internal/bench"
+	"thundercollective/internal/provider/mem"
+	"thundercollective/internal/provider/rdma"
+	"thundercollective/internal/provider/rdma/rdmatest"
 )
 
 // An rdmaJob is ranks on emulated devices, in a mesh of cables: device k of a host

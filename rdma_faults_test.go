@@ -11,7 +11,7 @@ import (
 	"time"
 
 	thunder "thundercollective"
-	"thundercollective/fabric/rdma/rdmatest"
+	"thundercollective/internal/provider/rdma/rdmatest"
 )
 
 // TestRDMAFaults kills ranks on emulated devices of both kinds, or cuts off their devices

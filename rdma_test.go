@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"thundercollective/fabric"
-	"thundercollective/fabric/rdma"
-	"thundercollective/fabric/tcp"
-	"thundercollective/rendezvous"
+	"thundercollective/internal/provider/rdma"
+	"thundercollective/internal/provider/tcp"
+	"thundercollective/internal/rendezvous"
 )
 
 func TestDeviceRow(t *testing.T) {

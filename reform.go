@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"thundercollective/rendezvous"
-	"thundercollective/rendezvous/handshake"
+	"thundercollective/internal/rendezvous"
+	"thundercollective/internal/rendezvous/handshake"
 )
 
 // reformEvery is how often a rank tries again to meet ranks that are not yet in the

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"thundercollective/reduce"
+	"thundercollective/internal/reduce"
 )
 
 // A Request is one operation in terms of bytes, for callers that know the element

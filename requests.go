@@ -1,6 +1,6 @@
 package thunder
 
-import "thundercollective/reduce"
+import "thundercollective/internal/reduce"
 
 // The requests behind the generic functions, blocking and asynchronous.
 

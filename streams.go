@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"thundercollective/fabric/rails"
-	"thundercollective/fabric/stream"
-	"thundercollective/rendezvous"
-	"thundercollective/rendezvous/handshake"
+	"thundercollective/internal/provider/rails"
+	"thundercollective/internal/provider/stream"
+	"thundercollective/internal/rendezvous"
+	"thundercollective/internal/rendezvous/handshake"
 )
 
 // streamCables returns the cables from this rank that carry USB4 streams, by the rank

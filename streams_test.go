@@ -8,8 +8,8 @@ import (
 	"time"
 
 	thunder "thundercollective"
-	"thundercollective/fabric/stream/streamtest"
 	"thundercollective/internal/freeaddr"
+	"thundercollective/internal/provider/stream/streamtest"
 )
 
 // halos are two machines, joined by an address each and by a cable for USB4 streams:

@@ -1,9 +1,9 @@
 package thunder
 
 import (
-	"thundercollective/collective"
 	"thundercollective/fabric"
-	"thundercollective/reduce"
+	"thundercollective/internal/collective"
+	"thundercollective/internal/reduce"
 )
 
 // The element types, reductions, operations and algorithms are defined by the

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	thunder "thundercollective"
-	"thundercollective/rendezvous"
+	"thundercollective/internal/rendezvous"
 )
 
 // testLimit bounds what a test waits for; nothing that works takes so long.

@@ -1,5 +1,5 @@
 // Package fabric is the contract between the collectives above and the
-// providers below (fabric/mem, fabric/tcp, ...).
+// providers below (internal/provider/mem, internal/provider/tcp, ...).
 //
 // A provider moves tagged messages between the ranks of a job. It knows nothing
 // of element types, reductions or algorithms; what it offers is an ordered,

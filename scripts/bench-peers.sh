@@ -25,7 +25,7 @@ for need in mpicc:libopenmpi-dev mpirun:openmpi-bin iperf3:iperf3; do
 done
 
 args=(-thunder bin/thunder)
-if mpicc -O2 -o "$work/mpi" bench/peers/programs/mpi.c 2>"$work/mpicc.log"; then
+if mpicc -O2 -o "$work/mpi" internal/bench/peers/programs/mpi.c 2>"$work/mpicc.log"; then
 	args+=(-mpi "$work/mpi")
 else
 	note "no Open MPI: $(tail -n 1 "$work/mpicc.log")"
@@ -40,5 +40,5 @@ if [ -n "${QUICK:-}" ]; then
 else
 	args+=(-rounds "${ROUNDS:-3}" -out "${OUT:-docs/benchmarks}")
 fi
-go build -o "$work/peers" ./bench/peers
+go build -o "$work/peers" ./internal/bench/peers
 "$work/peers" "${args[@]}"

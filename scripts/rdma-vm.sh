@@ -123,8 +123,8 @@ say "building the programs under test"
 mkdir -p "$tmp/root/t"
 cd "$tree"
 export CGO_ENABLED=0
-go test -c -o "$tmp/root/t/verbs.test" ./fabric/rdma/verbs
-go test -c -o "$tmp/root/t/rdma.test" ./fabric/rdma
+go test -c -o "$tmp/root/t/verbs.test" ./internal/provider/rdma/verbs
+go test -c -o "$tmp/root/t/rdma.test" ./internal/provider/rdma
 go build -o "$tmp/root/t/thunder" ./cmd/thunder
 cp "$here/rdma-vm-guest.sh" "$tmp/root/init"
 chmod 755 "$tmp/root/init"

@@ -5,7 +5,7 @@
 # on stderr says.
 set -eu
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- ./reduce ./fabric/shm
+[ $# -gt 0 ] || set -- ./internal/reduce ./internal/provider/shm
 
 if [ "$(go env GOHOSTARCH)" = arm64 ]; then
 	exec go test "$@"

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"thundercollective"
-	"thundercollective/reduce"
+	"thundercollective/internal/reduce"
 )
 
 // A codec combines the values of a bucket with the other ranks', in place.

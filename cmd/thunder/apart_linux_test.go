@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"thundercollective/bench"
+	"thundercollective/internal/bench"
 	"thundercollective/internal/freeaddr"
 	"thundercollective/internal/netns"
 )

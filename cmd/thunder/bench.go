@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	thunder "thundercollective"
-	"thundercollective/bench"
+	"thundercollective/internal/bench"
 	"thundercollective/internal/plural"
 
 	"github.com/spf13/cobra"

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"thundercollective/bench"
+	"thundercollective/internal/bench"
 	"thundercollective/internal/freeaddr"
-	"thundercollective/reduce"
+	"thundercollective/internal/reduce"
 )
 
 // small keeps a run short.

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 
 	thunder "thundercollective"
-	"thundercollective/bench"
+	"thundercollective/internal/bench"
 )
 
 // railRow is a rail in JSON.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"thundercollective/bench"
+	"thundercollective/internal/bench"
 	"thundercollective/internal/freeaddr"
 )
 

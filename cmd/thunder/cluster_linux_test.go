@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"thundercollective/doctor"
-	"thundercollective/setup/netnstest"
-	"thundercollective/topology"
+	"thundercollective/internal/doctor"
+	"thundercollective/internal/setup/netnstest"
+	"thundercollective/internal/topology"
 )
 
 // fakeSSH enters the namespace of a host instead of logging in there. What the

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"thundercollective/doctor"
-	"thundercollective/rendezvous"
-	"thundercollective/setup"
+	"thundercollective/internal/doctor"
+	"thundercollective/internal/rendezvous"
+	"thundercollective/internal/setup"
 )
 
-const storyDir = "../../doctor/testdata/stories/"
+const storyDir = "../../internal/doctor/testdata/stories/"
 
 func TestTopoOutputs(t *testing.T) {
 	story := storyDir + "four-macs-mesh-lacks-one.txtar"

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	hostlist "thundercollective/launch/hosts"
-	"thundercollective/topology"
-	"thundercollective/topology/ask"
-	"thundercollective/topology/probe"
+	hostlist "thundercollective/internal/launch/hosts"
+	"thundercollective/internal/topology"
+	"thundercollective/internal/topology/ask"
+	"thundercollective/internal/topology/probe"
 
 	"github.com/spf13/pflag"
 )

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	thunder "thundercollective"
-	"thundercollective/bench"
+	"thundercollective/internal/bench"
+	"thundercollective/internal/plot"
 	"thundercollective/internal/plural"
-	"thundercollective/plot"
-	"thundercollective/reduce"
+	"thundercollective/internal/reduce"
 
 	"github.com/spf13/cobra"
 )

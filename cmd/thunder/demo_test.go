@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"thundercollective/bench"
-	"thundercollective/reduce"
+	"thundercollective/internal/bench"
+	"thundercollective/internal/reduce"
 )
 
 func TestDemoRows(t *testing.T) {

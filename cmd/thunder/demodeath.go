@@ -11,8 +11,8 @@ import (
 	"time"
 
 	thunder "thundercollective"
-	"thundercollective/bench"
-	"thundercollective/launch/local"
+	"thundercollective/internal/bench"
+	"thundercollective/internal/launch/local"
 )
 
 // death kills a rank in the middle of an all-reduce and shows that the others

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"thundercollective/doctor"
-	"thundercollective/topology"
+	"thundercollective/internal/doctor"
+	"thundercollective/internal/topology"
 
 	"github.com/spf13/cobra"
 )

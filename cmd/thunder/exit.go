@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	thunder "thundercollective"
-	"thundercollective/rendezvous"
+	"thundercollective/internal/rendezvous"
 
 	"github.com/spf13/cobra"
 )

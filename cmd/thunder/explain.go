@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	thunder "thundercollective"
-	"thundercollective/bench"
+	"thundercollective/internal/bench"
 )
 
 // explanation is what --explain and --idle add to a report: why each row took what

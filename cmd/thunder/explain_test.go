@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	thunder "thundercollective"
-	"thundercollective/bench"
+	"thundercollective/internal/bench"
 )
 
 func TestExplanation(t *testing.T) {

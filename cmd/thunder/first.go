@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"thundercollective/bench"
+	"thundercollective/internal/bench"
 
 	"github.com/spf13/cobra"
 )

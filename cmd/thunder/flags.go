@@ -11,8 +11,8 @@ import (
 	"time"
 
 	thunder "thundercollective"
-	"thundercollective/bench"
-	"thundercollective/reduce"
+	"thundercollective/internal/bench"
+	"thundercollective/internal/reduce"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"thundercollective/inspect"
+	"thundercollective/internal/inspect"
 
 	"github.com/spf13/cobra"
 )

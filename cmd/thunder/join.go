@@ -8,9 +8,9 @@ import (
 	"time"
 
 	thunder "thundercollective"
-	"thundercollective/bench"
-	"thundercollective/rendezvous"
-	"thundercollective/rendezvous/detect"
+	"thundercollective/internal/bench"
+	"thundercollective/internal/rendezvous"
+	"thundercollective/internal/rendezvous/detect"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"thundercollective/launch/hosts"
+	"thundercollective/internal/launch/hosts"
 
 	"github.com/spf13/cobra"
 )

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	thunder "thundercollective"
-	"thundercollective/bench"
-	"thundercollective/launch/local"
-	"thundercollective/rendezvous"
+	"thundercollective/internal/bench"
+	"thundercollective/internal/launch/local"
+	"thundercollective/internal/rendezvous"
 )
 
 // A localRun is a benchmark whose ranks are all on this machine: goroutines of

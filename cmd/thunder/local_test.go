@@ -11,10 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"thundercollective/bench"
-	"thundercollective/collective"
-	"thundercollective/launch/local"
-	"thundercollective/reduce"
+	"thundercollective/internal/bench"
+	"thundercollective/internal/collective"
+	"thundercollective/internal/launch/local"
+	"thundercollective/internal/reduce"
 
 	"github.com/spf13/cobra"
 )

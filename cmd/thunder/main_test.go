@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"thundercollective/bench"
+	"thundercollective/internal/bench"
 )
 
 var long = flag.Bool("long", false, "run every mode on 1 to 9 ranks with every algorithm")

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"testing"
 
-	"thundercollective/bench"
-	"thundercollective/cabling/lab"
+	"thundercollective/internal/bench"
+	"thundercollective/internal/cabling/lab"
 )
 
 // labMatrix runs the matrix of two hosts over all their cables.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"thundercollective/bench"
+	"thundercollective/internal/bench"
 )
 
 // A progress is a line at the bottom of a terminal that says what is under way.

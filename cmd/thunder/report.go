@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"strings"
 
-	"thundercollective/bench"
-	"thundercollective/reduce"
+	"thundercollective/internal/bench"
+	"thundercollective/internal/reduce"
 )
 
 // A report shows the rows of a benchmark as they come, and at the end what they

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"thundercollective/bench"
+	"thundercollective/internal/bench"
 
 	"github.com/spf13/cobra"
 )

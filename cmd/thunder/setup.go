@@ -10,9 +10,9 @@ import (
 	"os"
 	"runtime"
 
-	"thundercollective/setup"
-	"thundercollective/topology"
-	"thundercollective/topology/ask"
+	"thundercollective/internal/setup"
+	"thundercollective/internal/topology"
+	"thundercollective/internal/topology/ask"
 
 	"github.com/spf13/cobra"
 )

@@ -9,9 +9,9 @@ import (
 	"runtime"
 	"time"
 
-	"thundercollective/doctor"
-	"thundercollective/setup"
-	"thundercollective/topology/probe"
+	"thundercollective/internal/doctor"
+	"thundercollective/internal/setup"
+	"thundercollective/internal/topology/probe"
 
 	"github.com/spf13/cobra"
 )

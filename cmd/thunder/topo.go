@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"thundercollective/topology"
+	"thundercollective/internal/topology"
 
 	"github.com/spf13/cobra"
 )

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	thunder "thundercollective"
-	"thundercollective/bench"
-	"thundercollective/collective"
+	"thundercollective/internal/bench"
+	"thundercollective/internal/collective"
 	"thundercollective/internal/plural"
-	"thundercollective/reduce"
+	"thundercollective/internal/reduce"
 
 	"github.com/spf13/cobra"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"thundercollective/bench"
+	"thundercollective/internal/bench"
 	"thundercollective/internal/freeaddr"
 )
 

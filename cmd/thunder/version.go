@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"thundercollective/reduce"
+	"thundercollective/internal/reduce"
 )
 
 // version describes this binary: the module's version, the commit it was built

@@ -1,0 +1,259 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	thunder "thundercollective"
+	"thundercollective/internal/collective"
+	"thundercollective/internal/crc32c"
+)
+
+// When the number of iterations is left open, one row takes about rowBudget, and
+// is made of minIters to maxIters iterations.
+const (
+	rowBudget = 250 * time.Millisecond
+	minIters  = 5
+	maxIters  = 5000
+)
+
+// Run measures what cfg says and calls emit with each row as it is done. It has to
+// be called on every rank of comm with the same cfg, and emits the same rows on
+// each, but for Rank and FinalValue. A wrong result is not an error: see Row.Bad.
+func Run(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Row)) error {
+	if err := cfg.Validate(comm.Size()); err != nil {
+		return err
+	}
+	cfg.fill()
+	switch {
+	case cfg.Mode == Matrix:
+		return runMatrix(ctx, comm, cfg, emit)
+	case cfg.Idle > 0:
+		return runIdle(ctx, comm, cfg, emit)
+	}
+	// The first operation of a group settles which algorithms it uses.
+	if err := thunder.Barrier(ctx, comm); err != nil {
+		return err
+	}
+	var model *collective.Model
+	if cfg.Explain && comm.Size() > 1 {
+		m, err := comm.Calibrate(ctx)
+		if err != nil {
+			return fmt.Errorf("calibrate: %w", err)
+		}
+		model = &m
+	}
+	rank, ranks := comm.Rank(), comm.Size()
+	shapes := cfg.shapes(ranks)
+	sends, recvs := cfg.need(rank, ranks, shapes[len(shapes)-1])
+	m, free, err := cfg.memory(comm, sends, recvs)
+	if err != nil {
+		return err
+	}
+	defer free()
+	for _, s := range shapes {
+		row, err := measure(ctx, comm, cfg, s, newTask(cfg, rank, ranks, s, m))
+		if err != nil {
+			return fmt.Errorf("%s of %s: %w", cfg.Mode, FormatSize(float64(s.bytes)), err)
+		}
+		row.explain(comm, model)
+		emit(row)
+	}
+	return nil
+}
+
+// streams is how many connections carry messages to a peer over TCP.
+func (c Config) streams(comm *thunder.Comm) int {
+	if c.Streams > 0 {
+		return c.Streams
+	}
+	return comm.Streams()
+}
+
+// newRow fills in what is known before anything is measured.
+func (c Config) newRow(comm *thunder.Comm, s shape) Row {
+	r := Row{
+		Mode: c.Mode, Fabric: comm.Fabric(), Algo: c.Algo.String(),
+		Rank: comm.Rank(), WorldSize: comm.Size(),
+		SizeBytes: s.bytes, Count: int64(s.count),
+		DType: c.DType.String(), Op: "none", Root: -1, Streams: c.streams(comm),
+	}
+	if r.WorldSize == 1 && c.Fabric != "" && c.Fabric != "auto" {
+		r.Fabric = c.Fabric // a rank that is alone has none
+	}
+	if !strings.Contains(r.Fabric, "tcp") {
+		r.Streams = 1 // only TCP has several
+	}
+	if k := c.Mode.kind(); k != 0 && r.WorldSize > 1 {
+		choice := comm.Choice(k, c.Algo, c.DType, s.count)
+		r.Algo = choice.Algo.String()
+		switch {
+		case choice.Board:
+			r.Algo = board
+		case choice.Pooled || c.Alloc && choice.PooledAlloc:
+			r.Algo = pooled
+		case choice.Travels:
+			r.Algo = travels
+		case c.Explain:
+			r.Segment = choice.Segment
+			if n := cores(); choice.Crowded && r.WorldSize > n {
+				r.Crowding = float64(r.WorldSize) / float64(n)
+			}
+		}
+	}
+	if c.Mode.Reduces() {
+		r.Op = c.Op.String()
+	}
+	if c.Mode.Rooted() {
+		r.Root = c.Root
+	}
+	return r
+}
+
+// measure does one row: an iteration that is only checked, some to warm up, and
+// the timed ones, of which the last is checked as well.
+func measure(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *task) (Row, error) {
+	row := cfg.newRow(comm, s)
+	var wrong int64
+	t.prepare()
+	if !cfg.NoCheck {
+		if err := t.step(ctx, comm); err != nil {
+			return row, err
+		}
+		wrong += t.wrong()
+	}
+	iters, err := warmUp(ctx, comm, cfg, s, t)
+	if err != nil {
+		return row, err
+	}
+	if err := thunder.Barrier(ctx, comm); err != nil {
+		return row, err
+	}
+	// One more number than iterations: whether this rank took part.
+	times := make([]float64, iters+1)
+	begin := time.Now() // reading the time since then is quicker than reading the time
+	for i := range iters {
+		check := i == iters-1 && !cfg.NoCheck
+		if check {
+			t.prepare()
+		}
+		if check || cfg.Apart {
+			if err := thunder.Barrier(ctx, comm); err != nil {
+				return row, err
+			}
+		}
+		start := time.Since(begin)
+		if err := t.step(ctx, comm); err != nil {
+			return row, err
+		}
+		times[i] = (time.Since(begin) - start).Seconds()
+	}
+	row.FinalValue = t.value()
+	if !cfg.NoCheck {
+		wrong += t.wrong()
+		if err := settle(ctx, comm, cfg, t, wrong, &row); err != nil {
+			return row, err
+		}
+	}
+	if err := average(ctx, comm, len(t.steps) > 0, times); err != nil {
+		return row, err
+	}
+	row.setTimes(times[:iters])
+	return row, nil
+}
+
+// warmUp runs the iterations that are not timed and returns how many to time.
+func warmUp(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *task) (int, error) {
+	rounds := cfg.Warmup
+	if rounds < 0 {
+		rounds = 3 // by the third, long buffers are where they stay
+		if s.bytes <= 1<<20 {
+			rounds = 10
+		}
+	}
+	if cfg.Iters == 0 {
+		rounds = max(rounds, 1)
+	}
+	// The shortest tells: links are opened by the first, and buffers moved to huge pages.
+	shortest := time.Duration(math.MaxInt64)
+	for range rounds {
+		start := time.Now()
+		if err := t.step(ctx, comm); err != nil {
+			return 0, err
+		}
+		shortest = min(shortest, time.Since(start))
+	}
+	if cfg.Iters > 0 {
+		return cfg.Iters, nil
+	}
+	// The slowest rank decides for all.
+	longest := []int64{int64(shortest)}
+	if err := thunder.AllReduce(ctx, comm, longest, thunder.Max); err != nil {
+		return 0, err
+	}
+	fit := int64(rowBudget) / max(longest[0], 1)
+	return int(min(max(fit, minIters), maxIters)), nil
+}
+
+// average replaces the times of this rank by the mean over the ranks that took
+// part, as nccl-tests does by default. The last element of times is the place to
+// count those.
+func average(ctx context.Context, comm *thunder.Comm, active bool, times []float64) error {
+	last := len(times) - 1
+	if active {
+		times[last] = 1
+	} else {
+		clear(times)
+	}
+	if err := thunder.AllReduce(ctx, comm, times, thunder.Sum); err != nil {
+		return err
+	}
+	for i := range last {
+		times[i] /= times[last]
+	}
+	return nil
+}
+
+// settle adds up what is wrong on all ranks and compares and combines their
+// checksums, over the fabric itself.
+func settle(ctx context.Context, comm *thunder.Comm, cfg Config, t *task, wrong int64, row *Row) error {
+	sums := make([]uint32, comm.Size())
+	if err := thunder.AllGather(ctx, comm, sums, []uint32{t.checksum()}); err != nil {
+		return err
+	}
+	total := []int64{wrong}
+	if err := thunder.AllReduce(ctx, comm, total, thunder.Sum); err != nil {
+		return err
+	}
+	if cfg.Mode.sameResult() {
+		// Every rank with another result than rank 0 counts, be its elements
+		// right or wrong.
+		for _, sum := range sums {
+			if sum != sums[0] {
+				total[0]++
+			}
+		}
+		sums = slices.Compact(sums)
+	}
+	row.Wrong = &total[0]
+	row.Checksum = combined(sums)
+	return nil
+}
+
+// combined is the checksum itself where there is one, and the checksum of the
+// checksums where there are several.
+func combined(sums []uint32) string {
+	if len(sums) == 1 {
+		return fmt.Sprintf("%08x", sums[0])
+	}
+	var all []byte
+	for _, sum := range sums {
+		all = binary.BigEndian.AppendUint32(all, sum)
+	}
+	return fmt.Sprintf("%08x", crc32c.Sum(all))
+}

@@ -1,0 +1,135 @@
+package collective
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"thundercollective/fabric"
+	"thundercollective/internal/reduce"
+)
+
+// A slate is the memory behind the boards of a test: what each rank shows, by round.
+type slate struct {
+	mu    sync.Mutex
+	more  *sync.Cond
+	shown []map[int][]byte
+}
+
+// slateBoard is one rank's fabric.Board on a slate.
+type slateBoard struct {
+	slate       *slate
+	rank, round int
+}
+
+func newSlate(n int) []*slateBoard {
+	s := &slate{shown: make([]map[int][]byte, n)}
+	s.more = sync.NewCond(&s.mu)
+	boards := make([]*slateBoard, n)
+	for r := range boards {
+		s.shown[r] = map[int][]byte{}
+		boards[r] = &slateBoard{slate: s, rank: r}
+	}
+	return boards
+}
+
+func (b *slateBoard) Room() int    { return 1 << 20 }
+func (b *slateBoard) Free() bool   { return true }
+func (b *slateBoard) Next()        { b.round++ }
+func (b *slateBoard) Close() error { return nil }
+
+func (b *slateBoard) Swap(ctx context.Context, tag *fabric.Tag, p []byte) error {
+	return b.Show(ctx, tag, p)
+}
+
+func (b *slateBoard) Show(_ context.Context, tag *fabric.Tag, p []byte) error {
+	b.slate.mu.Lock()
+	defer b.slate.mu.Unlock()
+	b.slate.shown[b.rank][b.round] = append(tag[:len(tag):len(tag)], p...)
+	b.slate.more.Broadcast()
+	return nil
+}
+
+func (b *slateBoard) Look(_ context.Context, rank int, tag *fabric.Tag, n int) ([]byte, error) {
+	b.slate.mu.Lock()
+	defer b.slate.mu.Unlock()
+	for b.slate.shown[rank][b.round] == nil {
+		b.slate.more.Wait()
+	}
+	p := b.slate.shown[rank][b.round]
+	if len(p) != len(tag)+n || fabric.Tag(p[:len(tag)]) != *tag {
+		return nil, &fabric.TagError{Peer: rank, Want: *tag}
+	}
+	return p[len(tag):], nil
+}
+
+// TestBoardEverything runs every operation on boards, in all types and reductions.
+func TestBoardEverything(t *testing.T) {
+	for n := 2; n <= 6; n++ {
+		boards := newSlate(n)
+		turn := 0
+		run := func(ctx context.Context, plans []*Plan, mains, inputs [][]byte) []error {
+			errs := make([]error, n)
+			var wg sync.WaitGroup
+			for r, p := range plans {
+				if p.Shown() != plans[0].Shown() || p.Shown() < 0 {
+					t.Fatalf("%v: rank %d shows %d bytes, rank 0 %d", p.spec.Kind, r, p.Shown(), plans[0].Shown())
+				}
+				wg.Go(func() {
+					tag := fabric.Tag{byte(turn)}
+					if errs[r] = p.Show(ctx, boards[r], &tag, mains[r], inputs[r]); errs[r] == nil {
+						errs[r] = p.Take(ctx, boards[r], &tag, mains[r], inputs[r])
+					}
+				})
+			}
+			wg.Wait()
+			return errs
+		}
+		t.Run(fmt.Sprintf("%d ranks", n), func(t *testing.T) {
+			for kind := AllReduce; kind <= Barrier; kind++ {
+				for _, dt := range reduce.DTypes() {
+					for _, op := range ops(dt) {
+						turn++
+						s := Spec{
+							Kind: kind, Algo: Direct, Size: n, Root: turn % n,
+							Count: []int{3*n + 1, 1, 40, 0}[turn%4], Separate: turn%3 != 0 || kind == AllToAll,
+						}
+						newJob(t, s, dt, op).checkWith(t, DefaultSegment, run)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestBoardErrors: short buffers are refused, and an error of the board says what was
+// being done.
+func TestBoardErrors(t *testing.T) {
+	boards := newSlate(2)
+	ctx, tag := t.Context(), fabric.Tag{1}
+	p, err := NewPlan(Spec{Kind: AllReduce, Algo: Direct, Rank: 1, Size: 2, Count: 4}, reduce.F32, reduce.Sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Show(ctx, boards[1], &tag, make([]byte, 15), nil); err == nil {
+		t.Error("no error for a short buffer")
+	}
+	if err := boards[0].Show(ctx, &fabric.Tag{2}, make([]byte, 16)); err != nil {
+		t.Fatal(err)
+	}
+	var step *StepError
+	var refused *fabric.TagError
+	err = p.Take(ctx, boards[1], &tag, make([]byte, 16), nil)
+	if !errors.As(err, &step) || step.Peer != 0 || step.Step != RecvStep || !errors.As(err, &refused) {
+		t.Errorf("got %v", err)
+	}
+	v, err := NewPlan(Spec{Kind: AllGather, Algo: Direct, Size: 2, Counts: []int{1, 2}}, reduce.F32, reduce.Sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Shown() >= 0 {
+		t.Errorf("a v-form, whose lengths not all ranks know, shows %d bytes", v.Shown())
+	}
+}

@@ -1,0 +1,215 @@
+package collective
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"thundercollective/internal/reduce"
+)
+
+const (
+	// windowBytes bounds the scratch of a plan.
+	windowBytes = 2 << 20
+	// DefaultSegment is the length in bytes of the pieces in which messages travel
+	// unless Spec.Segment says otherwise: long enough to cost little each, short
+	// enough to overlap.
+	DefaultSegment = 256 << 10
+	// wholeSegment is that of messages which nobody passes on, reduces or waits for:
+	// there is nothing to overlap with.
+	wholeSegment = 1 << 40
+)
+
+// segment is the length in bytes of the pieces in which messages travel unless
+// somebody says otherwise.
+func (s *Spec) segment() int {
+	switch {
+	case s.Kind == AllToAll && s.Algo == Direct, s.Kind == AllGather && (s.Algo == Direct || s.Size == 2):
+		return wholeSegment
+	}
+	return DefaultSegment
+}
+
+// A Plan is a schedule ready to run: cut into segments, bound to an element type
+// and a reduction, with the waits of the hazard rule worked out. It is not changed
+// once built, so executors may share it.
+type Plan struct {
+	spec    Spec
+	dtype   reduce.DType
+	op      reduce.Op
+	elem    int // bytes
+	segment int // bytes
+	kernel  reduce.Kernel
+	divide  bool // Final actions divide by the number of ranks
+
+	main, input, scratch int   // bytes
+	block                int   // bytes of what Spec.Count counts
+	shown                int   // see Shown
+	swap                 *swap // nil if it is none
+
+	lanes []planLane
+	sends [][]Slice // by peer: what it is sent, in order
+	peers []int     // who is sent anything
+	links []int     // who is sent anything, or sends
+}
+
+// A planLane is one lane of a plan.
+type planLane struct {
+	actions []planAction
+	waits   []wait
+}
+
+// A planAction is an action with what the executor has to know about it.
+type planAction struct {
+	Action
+	number   int // of a send: how many went to the peer before it
+	from, to int // its waits, as a range of planLane.waits
+
+	// tail: from here on the lane only sends, and only to this peer. So the lane
+	// itself may block in a send.
+	tail bool
+}
+
+// A wait is for the first n messages of the run to peer to be gone.
+type wait struct{ peer, n int }
+
+// NewPlan plans a collective on elements of type dt. Auto is resolved; a Window of
+// zero becomes 2 MiB. The reduction matters only to operations that reduce, the
+// type to all but Barrier.
+func NewPlan(s Spec, dt reduce.DType, op reduce.Op) (*Plan, error) {
+	segment := s.segment()
+	if s.Segment > 0 {
+		segment = s.Segment * dt.Size()
+	}
+	return newPlan(s, dt, op, segment)
+}
+
+func newPlan(s Spec, dt reduce.DType, op reduce.Op, segment int) (*Plan, error) {
+	p := &Plan{dtype: dt, op: op, elem: dt.Size(), segment: segment}
+	if s.Kind == Barrier {
+		p.elem = 1
+	}
+	if p.elem == 0 {
+		return nil, fmt.Errorf("%v: no element type", s.Kind)
+	}
+	if s.Kind.Reduces() {
+		k, err := reduce.Lookup(dt, op)
+		if err != nil {
+			return nil, fmt.Errorf("%v: %w", s.Kind, err)
+		}
+		p.kernel, p.divide = k, op == reduce.Avg
+	}
+	s = s.Resolve(p.elem)
+	if s.Window == 0 {
+		s.Window = windowBytes / p.elem
+	}
+	s.Counts, s.RecvCounts = slices.Clone(s.Counts), slices.Clone(s.RecvCounts)
+	p.spec = s
+	schedule, err := Build(s)
+	if err != nil {
+		return nil, err
+	}
+	if max(schedule.Main, schedule.Input) > math.MaxInt/p.elem {
+		return nil, fmt.Errorf("%v: %d elements are too many", s.Kind, max(schedule.Main, schedule.Input))
+	}
+	schedule = Split(schedule, max(1, segment/p.elem))
+	p.main, p.input, p.scratch = schedule.Main*p.elem, schedule.Input*p.elem, schedule.Scratch*p.elem
+	p.block, p.shown = p.spec.onBoard(p.elem)
+	p.sends = make([][]Slice, s.Size)
+	for _, lane := range schedule.Lanes {
+		p.lanes = append(p.lanes, p.planLane(lane))
+	}
+	receives := make([]bool, s.Size)
+	for _, lane := range schedule.Lanes {
+		for i := range lane {
+			if lane[i].Receives() {
+				receives[lane[i].Peer] = true
+			}
+		}
+	}
+	for peer, sends := range p.sends {
+		if len(sends) > 0 {
+			p.peers = append(p.peers, peer)
+		}
+		if len(sends) > 0 || receives[peer] {
+			p.links = append(p.links, peer)
+		}
+	}
+	p.swap = p.swapOf()
+	return p, nil
+}
+
+// Segment is the length of the pieces in which its messages travel, in bytes; those of
+// very long messages are longer.
+func (p *Plan) Segment() int { return p.segment }
+
+// Algo is the algorithm of the plan, never Auto.
+func (p *Plan) Algo() Algo { return p.spec.Algo }
+
+// Buffers returns the least lengths of main and input for Run, in bytes.
+func (p *Plan) Buffers() (main, input int) { return p.main, p.input }
+
+// Scratch returns how many bytes the executor stages data in.
+func (p *Plan) Scratch() int { return p.scratch }
+
+// size is how many actions the plan has.
+func (p *Plan) size() int {
+	n := 0
+	for _, l := range p.lanes {
+		n += len(l.actions)
+	}
+	return n
+}
+
+// planLane numbers the sends of a lane and finds out which of them have to be gone
+// before an action may write.
+func (p *Plan) planLane(lane []Action) planLane {
+	out := planLane{actions: make([]planAction, len(lane))}
+	pending := newRangeMap[[]wait](nil) // sends that read a range, since it was written
+	waited := make([]int, p.spec.Size)  // by peer: what earlier actions waited for
+	for i, a := range lane {
+		pa := planAction{Action: a, from: len(out.waits)}
+		if a.Step == SendStep {
+			pa.number = len(p.sends[a.Peer])
+			p.sends[a.Peer] = append(p.sends[a.Peer], a.Src)
+			if a.Src.Buf != Input { // nobody writes that
+				over := pending.over(a.Src)
+				for j, ws := range over {
+					over[j] = append(ws[:len(ws):len(ws)], wait{a.Peer, pa.number + 1})
+				}
+			}
+		} else {
+			over := pending.over(a.Dst)
+			for j, ws := range over {
+				for _, w := range ws {
+					if w.n > waited[w.peer] {
+						waited[w.peer] = w.n
+						out.waits = append(out.waits, w)
+					}
+				}
+				over[j] = nil
+			}
+		}
+		pa.to = len(out.waits)
+		out.actions[i] = pa
+	}
+	markTail(out.actions)
+	return out
+}
+
+func markTail(lane []planAction) {
+	peer := -1
+	for i := len(lane) - 1; i >= 0; i-- {
+		a := &lane[i]
+		switch {
+		case a.Receives():
+			return
+		case a.Step != SendStep:
+		case peer >= 0 && a.Peer != peer:
+			return
+		default:
+			peer = a.Peer
+			a.tail = true
+		}
+	}
+}

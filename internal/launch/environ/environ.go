@@ -1,0 +1,150 @@
+package environ
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"strings"
+
+	"thundercollective/internal/launch/hosts"
+	"thundercollective/internal/rendezvous"
+)
+
+// The ports that every machine sets aside, in this order; then come those of its
+// ranks, one per rail. The first three matter on the machine of rank 0 only.
+const (
+	coordinatorPort = iota
+	masterPort
+	jacclPort
+	firstRingPort
+)
+
+// A Job is what the variables follow from.
+type Job struct {
+	Hosts      []hosts.Host
+	Place      hosts.Placement
+	Addrs      []string   // of each machine, as the others reach it
+	Ports      [][]string // of each machine, as many as PortCount says
+	Edges      string     // cables between the ranks, if not all are joined
+	Served     bool       // an agent serves the coordinator
+	Token      string
+	Generation uint32
+	// Columns and Lines are the room a rank has on the launcher's terminal; 0
+	// without one.
+	Columns, Lines int
+}
+
+// PortCount is how many ports a machine needs.
+func PortCount(list []hosts.Host, p hosts.Placement, machine int) int {
+	n := firstRingPort
+	for _, r := range p.Machines[machine].Ranks {
+		n += max(1, len(list[p.Ranks[r].Host].Addrs))
+	}
+	return n
+}
+
+// Rank returns the variables of one rank.
+func (j *Job) Rank(rank int) []string {
+	at := j.Place.Ranks[rank]
+	first := j.Place.Ranks[0].Machine
+	env := vars{}
+	for _, prefix := range []string{"THUNDER_", "", "OMPI_COMM_WORLD_"} {
+		size, local := "WORLD_SIZE", "LOCAL_WORLD_SIZE"
+		if prefix == "OMPI_COMM_WORLD_" {
+			size, local = "SIZE", "LOCAL_SIZE"
+		}
+		env.set(prefix+"RANK", rank)
+		env.set(prefix+size, j.Place.Size())
+		env.set(prefix+"LOCAL_RANK", at.LocalRank)
+		env.set(prefix+local, len(j.Place.Machines[at.Machine].Ranks))
+	}
+	env.set("THUNDER_COORDINATOR", j.addr(first, coordinatorPort))
+	if j.Served {
+		env.set("THUNDER_COORDINATOR_SERVED", 1)
+	}
+	env.set("THUNDER_GENERATION", j.Generation)
+	env.set("THUNDER_TOKEN", "")      // one of the user's would contradict ours
+	env.set("THUNDER_EDGES", j.Edges) // and the user's may name hosts as the ranks do not
+	if rails := j.Hosts[at.Host].Addrs; len(rails) > 0 {
+		env.set("THUNDER_ADDR", joinRails(rails))
+	}
+	env.set("GROUP_RANK", at.Machine)
+	env.set("GROUP_WORLD_SIZE", len(j.Place.Machines))
+	env.set("MASTER_ADDR", j.Addrs[first])
+	env.set("MASTER_PORT", j.Ports[first][masterPort])
+	env.set("OMPI_COMM_WORLD_NODE_RANK", at.LocalRank)
+	env.set("MLX_RANK", rank)
+	env.set("MLX_WORLD_SIZE", j.Place.Size())
+	if hosts.Devices(j.Hosts, j.Place) != nil {
+		env.set("MLX_JACCL_COORDINATOR", j.addr(first, jacclPort))
+	}
+	if j.Columns > 0 {
+		env.set("COLUMNS", j.Columns)
+		env.set("LINES", j.Lines)
+	}
+	return env.list
+}
+
+// Files returns what has to be in files, by the variable that names each.
+func (j *Job) Files() map[string]string {
+	files := map[string]string{"THUNDER_TOKEN_FILE": j.Token + "\n"}
+	if j.Place.Size() > 1 {
+		files["MLX_HOSTFILE"] = toJSON(j.ring())
+	}
+	if d := hosts.Devices(j.Hosts, j.Place); d != nil {
+		files["MLX_IBV_DEVICES"] = toJSON(matrix(d))
+	}
+	return files
+}
+
+// ring is where every rank of MLX's ring listens: an address per rail.
+func (j *Job) ring() [][]string {
+	used := make([]int, len(j.Place.Machines))
+	ring := make([][]string, j.Place.Size())
+	for r, at := range j.Place.Ranks {
+		rails := j.Hosts[at.Host].Addrs
+		if len(rails) == 0 {
+			rails = j.Addrs[at.Machine : at.Machine+1]
+		}
+		for _, host := range rails {
+			port := j.Ports[at.Machine][firstRingPort+used[at.Machine]]
+			used[at.Machine]++
+			ring[r] = append(ring[r], net.JoinHostPort(host, port))
+		}
+	}
+	return ring
+}
+
+func (j *Job) addr(machine, port int) string {
+	return net.JoinHostPort(j.Addrs[machine], j.Ports[machine][port])
+}
+
+// matrix is the form of a device matrix that MLX reads.
+func matrix(devices [][][]string) [][]any {
+	m := make([][]any, len(devices))
+	for i, row := range devices {
+		m[i] = rendezvous.DeviceRow(row)
+	}
+	return m
+}
+
+// joinRails is where a rank listens: any port of each of its rails.
+func joinRails(rails []string) string {
+	var list []string
+	for _, host := range rails {
+		list = append(list, net.JoinHostPort(host, "0"))
+	}
+	return strings.Join(list, ",")
+}
+
+type vars struct{ list []string }
+
+func (v *vars) set(name string, value any) {
+	v.list = append(v.list, fmt.Sprintf("%s=%v", name, value))
+}
+
+// toJSON cannot fail: strings and lists of them always have a JSON form.
+func toJSON(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b) + "\n"
+}

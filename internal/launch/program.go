@@ -1,0 +1,71 @@
+package launch
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"thundercollective/internal/launch/wire"
+)
+
+// A program is what the ranks run, before a machine has said what it finds.
+type program struct {
+	argv   []string
+	ways   []string // alternatives for argv[0], best first
+	self   bool     // thunder itself
+	python bool
+}
+
+func (c *Config) program() program {
+	p := program{argv: c.Argv}
+	for _, copied := range c.Copy {
+		if rel, ok := insideCopy(copied, c.Argv[0]); ok {
+			p.argv = append([]string{"./" + rel}, c.Argv[1:]...)
+			break
+		}
+	}
+	p.ways = p.argv[:1]
+	switch {
+	case strings.HasSuffix(p.argv[0], ".py"):
+		p.python = true
+		p.ways = pythons(c.Python)
+		p.argv = append([]string{p.ways[0]}, p.argv...)
+	case p.argv[0] == "thunder":
+		p.self = true
+	}
+	return p
+}
+
+// pythons are the interpreters to try. The one this machine would use comes
+// first, because machines that are set up alike have their environments in the
+// same place.
+func pythons(chosen string) []string {
+	if chosen != "" {
+		return []string{chosen}
+	}
+	ways := []string{"python3", "python"}
+	if path, err := exec.LookPath("python3"); err == nil {
+		if abs, err := filepath.Abs(path); err == nil {
+			ways = append([]string{abs}, ways...)
+		}
+	}
+	return ways
+}
+
+// alternatives are the ways to the program on the machine that said hello. Its
+// agent is the thunder that is meant there: the versions were compared.
+func (p program) alternatives(hello wire.Hello) []string {
+	if p.self && hello.Path != "" {
+		return []string{hello.Path}
+	}
+	return p.ways
+}
+
+// env is what the program needs beside the job's variables: Python holds lines
+// back when it does not write to a terminal.
+func (p program) env() []string {
+	if p.python {
+		return []string{"PYTHONUNBUFFERED=1"}
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package rdma
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"thundercollective/internal/provider/rdma/internal/hca"
+)
+
+// A rail is a link's part of one device: a queue pair for bulk data, on the first
+// rail one for small messages too, and the memory of their slots.
+type rail struct {
+	dev  *device
+	mem  []byte
+	mr   hca.MR
+	lkey uint32
+	ch   hca.Channel // nil where there are no events
+	cq   hca.CQ
+}
+
+// queueSizes are the entries of a lane's queues: receives, then sends.
+func (p *plan) queueSizes(id int) (shape laneShape, recv, send int) {
+	shape = p.bulk
+	if id == 0 {
+		shape = p.small
+	}
+	per := p.frames(shape.size)
+	recv = (shape.window + shape.spare) * per
+	switch {
+	case id == 0 && p.rc:
+		send = shape.window + controlSlots
+	case id == 0:
+		send = smallDepthUC * per
+	case p.rc:
+		send = shape.window + directQueue
+	default:
+		send = (shape.window + shape.spare) * per
+	}
+	return shape, recv, send
+}
+
+// txSlots is the number of a lane's slots for sending: the last is for probes, and
+// on the small lane those before it are for control messages.
+func txSlots(id int, s laneShape) int {
+	if id == 0 {
+		return s.window + controlSlots + 1
+	}
+	return s.window + 1
+}
+
+// stride is the distance of slots in memory.
+func (p *plan) stride(s laneShape) int {
+	const line = 128
+	return (s.size + line - 1) &^ (line - 1)
+}
+
+// openRail makes everything that a link needs on its rail number i.
+func (l *Link) openRail(i int, dev *device) (err error) {
+	books, p := &l.f.books, l.plan
+	r := &rail{dev: dev}
+	l.rails = append(l.rails, r) // closeRails finds what there is of it
+	ids := []int{1 + i}
+	if i == 0 {
+		ids = []int{0, 1}
+	}
+	bytes, entries := 0, 0
+	for _, id := range ids {
+		shape, recv, send := p.queueSizes(id)
+		bytes += p.stride(shape) * (shape.window + shape.spare + txSlots(id, shape))
+		entries += recv + send
+	}
+	const page = 16 << 10
+	if r.mem, err = l.f.cfg.Host.Map((bytes + page - 1) &^ (page - 1)); err != nil {
+		return err
+	}
+	if r.mr, err = dev.register(books, r.mem); err != nil {
+		return err
+	}
+	r.lkey = r.mr.LKey()
+	if r.ch, err = dev.dev.NewChannel(); err == nil {
+		books.channels.Add(1)
+	} else if r.ch = nil; !errors.Is(err, hca.ErrNoChannel) {
+		return err
+	}
+	if r.cq, err = dev.dev.NewCQ(entries, r.ch); err != nil {
+		return fmt.Errorf("RDMA device %s: completion queue of %d entries: %w", dev.dev.Name(), entries, err)
+	}
+	books.cqs.Add(1)
+	mem := r.mem
+	for _, id := range ids {
+		if mem, err = l.openLane(id, r, mem); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openLane makes a lane with the first of the memory, and returns the rest.
+func (l *Link) openLane(id int, r *rail, mem []byte) ([]byte, error) {
+	shape, recv, send := l.plan.queueSizes(id)
+	ln := &lane{id: id, rail: r, shape: shape, stride: l.plan.stride(shape), sq: send, limit: uint64(shape.window)}
+	n := ln.stride * (shape.window + shape.spare)
+	ln.rx, mem = mem[:n], mem[n:]
+	ln.slots = txSlots(id, shape)
+	n = ln.stride * ln.slots
+	ln.tx, mem = mem[:n], mem[n:]
+	for slot := range shape.window {
+		ln.free = append(ln.free, slot)
+	}
+	if !l.rc {
+		ln.repair = newRepair(shape.window, time.Now())
+	}
+	var err error
+	ln.qp, err = r.dev.pd.NewQP(hca.QPConfig{RC: l.rc, CQ: r.cq, SendWR: send, RecvWR: recv, MaxSGE: l.plan.sge, Port: l.f.cfg.Port})
+	if err != nil {
+		return nil, fmt.Errorf("RDMA device %s makes no more queue pairs (it says it can have %d): %w", r.dev.dev.Name(), r.dev.lim.MaxQP, err)
+	}
+	l.f.books.qps.Add(1)
+	l.lanes = append(l.lanes, ln)
+	return mem, nil
+}
+
+// makePSNs chooses where each lane starts to count its packets.
+func (l *Link) makePSNs() []uint32 {
+	psn := make([]uint32, len(l.lanes))
+	for i := range psn {
+		psn[i] = rand.Uint32N(1 << 24)
+	}
+	return psn
+}
+
+// connect joins every queue pair to the peer's and posts the receives.
+func (l *Link) connect(psn []uint32, theirs *answer, peerRails []railOffer) error {
+	if len(theirs.QPN) != len(l.lanes) || len(theirs.PSN) != len(l.lanes) {
+		return errProtocol
+	}
+	for i, ln := range l.lanes {
+		far, near := peerRails[max(0, i-1)], ln.rail.dev
+		err := ln.qp.Connect(hca.Remote{
+			QPN: theirs.QPN[i], PSN: theirs.PSN[i], LID: far.LID, GID: far.GID, MTU: min(far.MTU, near.port.MTU),
+			Port: l.f.cfg.Port, GIDIndex: near.gid.Index, Global: near.port.LinkLayer != hca.InfiniBand,
+			LocalPSN: psn[i], HopLimit: near.lim.HopLimit,
+		})
+		if err != nil {
+			return fmt.Errorf("RDMA device %s to %s at %s: %w", near.dev.Name(), far.Device, hca.GID{Addr: far.GID}, err)
+		}
+		for slot := range ln.shape.window + ln.shape.spare {
+			l.postRecv(ln, slot)
+		}
+	}
+	return l.err
+}
+
+// closeRails releases everything. Nobody uses it any more.
+func (l *Link) closeRails() error {
+	var first error
+	books := &l.f.books
+	for _, ln := range l.lanes {
+		release(&books.qps, ln.qp, &first)
+	}
+	for _, r := range l.rails {
+		if r.cq != nil {
+			release(&books.cqs, r.cq, &first)
+		}
+		if r.ch != nil {
+			release(&books.channels, r.ch, &first)
+		}
+		if r.mr != nil {
+			release(&books.mrs, r.mr, &first)
+		}
+		if r.mem == nil {
+			continue
+		}
+		if err := l.f.cfg.Host.Unmap(r.mem); first == nil {
+			first = err
+		}
+	}
+	return first
+}

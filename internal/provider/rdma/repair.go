@@ -1,0 +1,179 @@
+package rdma
+
+import (
+	"errors"
+	"time"
+
+	"thundercollective/internal/provider/rdma/internal/hca"
+)
+
+// errSilent is the cause when an unreliable path stays silent.
+var errSilent = errors.New("no acknowledgement; every repeat was lost or the peer is stuck")
+
+// The time to the next probe grows by this factor, up to this many times
+// Config.Retry: a peer that is only slow has receives for two.
+const backoffBy, maxBackoff = 4, 64
+
+// repair is the sending side of an unreliable lane: it keeps what was sent until
+// the peer has acknowledged it, and sends it again when it has to.
+//
+// When a message was lost or damaged, or is not acknowledged in time, a probe is
+// sent on the lane, and nothing else until the peer has answered it. As a queue
+// pair keeps its order, the answer tells exactly what has arrived of all that was
+// sent before, and the peer has posted the receives of what it threw away; so what
+// is missing can be sent again, and no repeat meets an empty queue.
+type repair struct {
+	acked  uint64 // the peer has all data messages below
+	slotOf []int  // by number % window
+	uses   []txUse
+
+	probing bool
+	probe   uint64 // number of the last one
+	posted  int    // probes with the device
+	next    uint64 // messages from here to end have to be sent again
+	end     uint64
+
+	since   time.Time // of the last acknowledgement, or probe
+	alive   time.Time // of the last acknowledgement
+	backoff int       // times Config.Retry until the next probe
+	starved bool      // waits for a grant
+}
+
+// txUse is the state of a tx slot.
+type txUse struct {
+	size    int  // bytes to send
+	posted  int  // requests with the device
+	pending bool // not acknowledged
+}
+
+func newRepair(window int, now time.Time) repair {
+	return repair{slotOf: make([]int, window), uses: make([]txUse, window), since: now, alive: now, backoff: 1}
+}
+
+// busy reports whether a repair is under way.
+func (r *repair) busy() bool { return r.probing || r.next < r.end }
+
+// unacked is the number of messages that the peer has not acknowledged.
+func (r *repair) unacked(ln *lane) int { return int(ln.next - r.acked) }
+
+// keep remembers a message that is about to be posted for the first time.
+func (r *repair) keep(seq uint64, slot, size int, now time.Time) {
+	r.slotOf[seq%uint64(len(r.slotOf))] = slot
+	r.uses[slot] = txUse{size: size, posted: 1, pending: true}
+	if seq == r.acked {
+		r.since, r.alive = now, now // the lane was idle
+	}
+}
+
+// landed notes that the device is done with a slot.
+func (r *repair) landed(ln *lane, slot int) {
+	if slot == ln.slots-1 {
+		r.posted--
+		return
+	}
+	r.uses[slot].posted--
+	r.reuse(ln, slot)
+}
+
+// reuse frees a slot that neither the device nor the peer needs any more.
+func (r *repair) reuse(ln *lane, slot int) {
+	if u := &r.uses[slot]; !u.pending && u.posted == 0 {
+		ln.free = append(ln.free, slot)
+	}
+}
+
+// acknowledged notes that the peer has everything below ack.
+func (r *repair) acknowledged(ln *lane, ack uint64, now time.Time) {
+	if ack <= r.acked || ack > ln.next {
+		return
+	}
+	for ; r.acked < ack; r.acked++ {
+		slot := r.slotOf[r.acked%uint64(len(r.slotOf))]
+		r.uses[slot].pending = false
+		r.reuse(ln, slot)
+	}
+	r.since, r.alive, r.backoff = now, now, 1
+	r.next = max(r.next, r.acked)
+	if r.acked == ln.next {
+		r.probing = false // nothing is missing, whatever the answer
+	}
+}
+
+// answered notes the answer to a probe. What the peer said with it has been
+// acknowledged.
+func (r *repair) answered(ln *lane, probe uint64) {
+	if r.probing && probe == r.probe {
+		r.probing = false
+		r.next, r.end = r.acked, ln.next
+	}
+}
+
+// ask sends a probe, if the last one has left.
+func (l *Link) ask(ln *lane, now time.Time) {
+	r := &ln.repair
+	r.since = now
+	size := l.plan.sendSize(ln.shape, 0)
+	entries := l.plan.frames(size)
+	if r.posted > 0 || !ln.hasRoom(entries) {
+		return
+	}
+	r.probing, r.posted = true, 1
+	r.probe++
+	slot := ln.slots - 1
+	b := ln.txSlot(slot)
+	h := header{kind: kindProbe, seq: r.probe}
+	h.put(b)
+	seal(b[:headerSize])
+	l.sendSlot(ln, slot, size, entries)
+}
+
+// mend sends again what has to be.
+func (l *Link) mend(ln *lane) {
+	r := &ln.repair
+	for ; r.next < r.end; r.next++ {
+		slot := r.slotOf[r.next%uint64(len(r.slotOf))]
+		u := &r.uses[slot]
+		entries := l.plan.frames(u.size)
+		if !ln.hasRoom(entries) {
+			return
+		}
+		u.posted++
+		l.repeats.Add(1)
+		l.sendSlot(ln, slot, u.size, entries)
+	}
+}
+
+// sendSlot posts a tx slot as it is.
+func (l *Link) sendSlot(ln *lane, slot, size, entries int) {
+	b := ln.txSlot(slot)
+	l.post(ln, hca.SendWR{Op: hca.Send, NSGE: 1, SGE: [2]hca.SGE{{Addr: address(b), Len: uint32(size), LKey: ln.rail.lkey}}},
+		flight{slot: slot, entries: entries})
+}
+
+// overdue does what time demands of a lane: probes when acknowledgements are late,
+// asks for a grant that may have been lost, and gives up in the end.
+func (l *Link) overdue(ln *lane, now time.Time) {
+	r := &ln.repair
+	waiting := r.unacked(ln) > 0
+	if !waiting && !r.starved {
+		return
+	}
+	silent := now.Sub(r.alive)
+	if !waiting {
+		silent = now.Sub(l.heard)
+	}
+	if silent > l.f.cfg.GiveUp {
+		l.sever(errSilent)
+		return
+	}
+	if now.Sub(r.since) < time.Duration(r.backoff)*l.f.cfg.Retry {
+		return
+	}
+	r.backoff = min(backoffBy*r.backoff, maxBackoff)
+	if waiting {
+		l.ask(ln, now)
+		return
+	}
+	r.since = now
+	l.out.request = true
+}

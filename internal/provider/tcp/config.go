@@ -1,0 +1,89 @@
+package tcp
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"thundercollective/internal/rendezvous/handshake"
+)
+
+// MaxStreams bounds the connections of one link.
+const MaxStreams = 64
+
+// DefaultStreams is the number of connections to each peer when Config does not say.
+const DefaultStreams = 4
+
+// A Config describes one rank of a job.
+type Config struct {
+	Rank       int
+	Generation uint32
+	// Peers holds the addresses (host:port) of every rank, this one included.
+	// Several addresses of a rank are several ways to it: streams are spread
+	// over them.
+	Peers [][]string
+	// Paths holds, by rank, the ways to each peer, in place of Peers: which local
+	// address each uses, and through whom it leads. Nil: the addresses in Peers,
+	// from wherever the system sends.
+	Paths [][]Path
+	// OnRail takes over the connections that peers open for links over several
+	// rails; they are refused if nil.
+	OnRail func(c *net.TCPConn, h handshake.Hello)
+	// OnDiffer, if not nil, is told of a peer that knows the token and was turned away
+	// because it was started otherwise than this rank: it does not come again. It must
+	// not block.
+	OnDiffer func(peer int, err error)
+	// Token is the secret that peers must know; empty for none.
+	Token []byte
+	// Streams is the number of connections to each peer; DefaultStreams if 0.
+	Streams int
+	// Spin is how long a receiver polls before it parks.
+	Spin time.Duration
+	// Crowded says that more ranks than cores share the machine: between polls,
+	// the core is offered to the others.
+	Crowded bool
+	// Checksum has every payload carry a CRC, at both ends or not at all.
+	Checksum bool
+	// Flags holds, by rank, what else both ends have to do alike: flags of package
+	// handshake, for what is to stand on this fabric. Nil for nothing.
+	Flags []uint8
+	// HandshakeTimeout bounds how long a connection may take to prove itself;
+	// 5 s if 0.
+	HandshakeTimeout time.Duration
+	// Logger is told about refused connections; nothing is logged if nil.
+	Logger *slog.Logger
+}
+
+// withDefaults returns the configuration completed, or what is wrong with it.
+func (c Config) withDefaults() (Config, error) {
+	n := len(c.Peers)
+	switch {
+	case n == 0:
+		return c, fmt.Errorf("tcp: no ranks")
+	case c.Rank < 0 || c.Rank >= n:
+		return c, fmt.Errorf("tcp: rank %d is not in 0..%d", c.Rank, n-1)
+	case c.Flags != nil && len(c.Flags) != n:
+		return c, fmt.Errorf("tcp: flags of %d ranks for %d", len(c.Flags), n)
+	case c.Streams < 0 || c.Streams > MaxStreams:
+		return c, fmt.Errorf("tcp: %d streams: choose 1 to %d", c.Streams, MaxStreams)
+	}
+	for r, addrs := range c.Peers {
+		if len(addrs) == 0 && r != c.Rank {
+			return c, fmt.Errorf("tcp: rank %d has no address", r)
+		}
+	}
+	if err := c.checkPaths(); err != nil {
+		return c, err
+	}
+	if c.Streams == 0 {
+		c.Streams = DefaultStreams
+	}
+	if c.HandshakeTimeout == 0 {
+		c.HandshakeTimeout = 5 * time.Second
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}

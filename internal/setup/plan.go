@@ -1,0 +1,155 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"thundercollective/internal/topology"
+	"thundercollective/internal/topology/probe"
+)
+
+// A Plan is what one machine's ports are to be.
+type Plan struct {
+	Host  string `json:"host"`
+	SSH   string `json:"ssh,omitempty"` // how to reach it, "" for this machine
+	OS    string `json:"os"`            // "linux" or "darwin"
+	Ports []Port `json:"ports"`
+}
+
+// A Port is one interface with what it is to have.
+type Port struct {
+	Interface string       `json:"interface"`
+	MAC       string       `json:"mac,omitempty"`
+	Cable     string       `json:"cable"` // for people: "studio-a port 3 – studio-b port 3"
+	Address   netip.Prefix `json:"address"`
+	Peer      netip.Addr   `json:"peer"` // the other end's address
+	MTU       int          `json:"mtu"`
+}
+
+// Largest MTUs that work: macOS takes 9000 on a Thunderbolt port, Linux's
+// thunderbolt-net almost 64 KiB.
+const (
+	mtuDarwin = 9000
+	mtuLinux  = 65520
+)
+
+// ErrNothingToDo says that no port has a cable to another computer.
+var ErrNothingToDo = errors.New("no Thunderbolt cable to another computer, so there is nothing to set up")
+
+// MakePlans plans every machine of a graph. Cables that are seen from one end
+// only, or whose interface is unknown, are left out and named in skipped.
+func MakePlans(g *topology.Graph) (plans []Plan, skipped []string, err error) {
+	pool := newPool(g)
+	plans = make([]Plan, len(g.Machines))
+	for i, m := range g.Machines {
+		plans[i] = Plan{Host: m.Host, SSH: m.SSH, OS: m.OS.Kind}
+	}
+	total := 0
+	for i := range g.Cables {
+		c := &g.Cables[i]
+		if c.Kind != topology.Thunderbolt || !c.A.Known() || c.A.Machine == c.B.Machine {
+			continue
+		}
+		if why := unusable(g, c); why != "" {
+			skipped = append(skipped, fmt.Sprintf("%s: %s", c, why))
+			continue
+		}
+		net, err := pool.subnet(g, c)
+		if err != nil {
+			return nil, skipped, err
+		}
+		mtu := min(maxMTU(g, c.A), maxMTU(g, c.B))
+		for e, end := range [2]topology.End{c.A, c.B} {
+			itf := g.Interface(end)
+			if itf == nil {
+				continue // the far machine was not asked
+			}
+			plans[end.Machine].Ports = append(plans[end.Machine].Ports, Port{
+				Interface: itf.Name, MAC: itf.MAC, Cable: c.String(), MTU: mtu,
+				Address: netip.PrefixFrom(net.ends[e], net.prefix.Bits()), Peer: net.ends[1-e],
+			})
+			total++
+		}
+	}
+	if total == 0 {
+		return nil, skipped, ErrNothingToDo
+	}
+	return plans, skipped, nil
+}
+
+// unusable says why a cable cannot be set up.
+func unusable(g *topology.Graph, c *topology.Cable) string {
+	if c.B.Known() && c.Match == topology.ByOneEnd {
+		return "seen from one end only; push both plugs in"
+	}
+	for _, e := range []topology.End{c.A, c.B} {
+		if e.Known() && g.Interface(e) == nil {
+			return "no network interface on " + e.Host + "; thunder doctor says why"
+		}
+	}
+	return ""
+}
+
+func maxMTU(g *topology.Graph, e topology.End) int {
+	if !e.Known() {
+		return mtuDarwin // works with either
+	}
+	m, itf := g.Machines[e.Machine], g.Interface(e)
+	if m.OS.Kind == "linux" {
+		if itf.MaxMTU > 0 {
+			return min(mtuLinux, itf.MaxMTU)
+		}
+		return mtuLinux
+	}
+	return mtuDarwin
+}
+
+// Validate refuses a plan that would do something else than set up ports: it may
+// come from another machine.
+func (p *Plan) Validate() error {
+	if p.OS != "linux" && p.OS != "darwin" {
+		return fmt.Errorf("plan for %s: no way to set up %q", p.Host, p.OS)
+	}
+	seen := map[string]bool{}
+	for _, port := range p.Ports {
+		switch {
+		case !validName(port.Interface):
+			return fmt.Errorf("plan for %s: %q is no interface name", p.Host, port.Interface)
+		case seen[port.Interface]:
+			return fmt.Errorf("plan for %s: interface %s is in it twice", p.Host, port.Interface)
+		case !port.Address.IsValid() || !port.Address.Addr().Is4() || !port.Address.Addr().IsPrivate() || port.Address.Bits() < 24:
+			return fmt.Errorf("plan for %s: %s: %v is no private IPv4 address of a small network", p.Host, port.Interface, port.Address)
+		case port.MTU < 1280 || port.MTU > 65535:
+			return fmt.Errorf("plan for %s: %s: MTU %d", p.Host, port.Interface, port.MTU)
+		}
+		seen[port.Interface] = true
+	}
+	return nil
+}
+
+// validName accepts what interfaces are called, and nothing that a command could
+// take for an option or a path.
+func validName(s string) bool {
+	if s == "" || len(s) > 15 || s[0] == '-' || s == "lo" || s == "lo0" {
+		return false
+	}
+	for _, r := range s {
+		ok := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.'
+		if !ok {
+			return false
+		}
+	}
+	return s != "." && s != ".."
+}
+
+// interfaceState is how an interface is, as far as a plan changes it.
+func interfaceState(itf *probe.Interface) State {
+	s := State{Interface: itf.Name, MTU: itf.MTU, Up: itf.Up, Bridge: itf.Bridge}
+	for _, a := range itf.Addrs {
+		if a.Addr().Is4() {
+			s.IPv4 = append(s.IPv4, a)
+		}
+	}
+	return s
+}

@@ -1,0 +1,138 @@
+package topology
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"thundercollective/internal/topology/probe"
+)
+
+// matchEthernet finds direct cables between network cards: two interfaces of
+// different machines that have heard each other and nobody else, or that share a
+// subnet with room for two.
+func matchEthernet(ms []*probe.Machine, have []Cable) []Cable {
+	ends := networkEnds(ms, have)
+	var out []Cable
+	used := map[int]bool{}
+	for i, a := range ends {
+		for j := i + 1; j < len(ends); j++ {
+			b := ends[j]
+			if used[i] || used[j] || a.Machine == b.Machine {
+				continue
+			}
+			match := direct(ms, a, b)
+			if match == "" {
+				continue
+			}
+			used[i], used[j] = true, true
+			ia, ib := ms[a.Machine].Interface(a.Interface), ms[b.Machine].Interface(b.Interface)
+			c := Cable{A: a, B: b, Kind: Ethernet, Match: match, Gbps: float64(min(ia.Mbps, ib.Mbps)) / 1000}
+			if d := ms[a.Machine].RDMAFor(a.Interface); d != nil && len(d.Ports) > 0 && d.Ports[0].LinkLayer == "InfiniBand" {
+				c.Kind = InfiniBand
+			}
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// networkEnds lists the interfaces that a person could have put a cable into,
+// other than Thunderbolt ports.
+func networkEnds(ms []*probe.Machine, have []Cable) []End {
+	taken := map[[2]string]bool{}
+	for _, c := range have {
+		taken[[2]string{c.A.Host, c.A.Interface}] = true
+		taken[[2]string{c.B.Host, c.B.Interface}] = true
+	}
+	var out []End
+	for i, m := range ms {
+		for _, itf := range m.Interfaces {
+			if !physical(&itf) || taken[[2]string{m.Host, itf.Name}] {
+				continue
+			}
+			e := End{Machine: i, Host: m.Host, Interface: itf.Name}
+			if d := m.RDMAFor(itf.Name); d != nil {
+				e.RDMA = d.Name
+			}
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// physical leaves out loopback, Thunderbolt and everything made of software.
+func physical(itf *probe.Interface) bool {
+	if itf.Kind != "" && itf.Kind != "ipoib" {
+		return false
+	}
+	for _, p := range []string{"docker", "virbr", "veth", "tun", "tap", "utun", "awdl", "llw", "anpi", "gif", "stf", "ap", "wl", "ifb"} {
+		if strings.HasPrefix(itf.Name, p) {
+			return false
+		}
+	}
+	return itf.Running && itf.Port != "Wi-Fi"
+}
+
+// direct reports how it is known that two interfaces share one cable, "" if it is
+// not.
+func direct(ms []*probe.Machine, a, b End) string {
+	if heard(ms, a, b) && heard(ms, b, a) && neighbours(ms[a.Machine], a.Interface) == 1 && neighbours(ms[b.Machine], b.Interface) == 1 {
+		return ByNeighbour
+	}
+	ia, ib := ms[a.Machine].Interface(a.Interface), ms[b.Machine].Interface(b.Interface)
+	for _, p := range ia.Addrs {
+		for _, q := range ib.Addrs {
+			if p.Addr().Is4() && p.Bits() >= 30 && p.Masked() == q.Masked() && p.Addr() != q.Addr() {
+				return ByIdentity
+			}
+		}
+	}
+	return ""
+}
+
+// neighbours counts the hardware addresses heard on an interface.
+func neighbours(m *probe.Machine, itf string) int {
+	seen := map[string]bool{}
+	for _, n := range m.Neighbours {
+		if n.Interface == itf {
+			seen[n.MAC] = true
+		}
+	}
+	return len(seen)
+}
+
+// findNetworks lists the subnets in which several machines have an interface
+// that no known cable belongs to.
+func findNetworks(ms []*probe.Machine, cables []Cable) []Network {
+	byPrefix := map[netip.Prefix]*Network{}
+	for _, e := range networkEnds(ms, cables) {
+		itf := ms[e.Machine].Interface(e.Interface)
+		addr, ok := itf.IPv4()
+		if !ok {
+			continue
+		}
+		n := byPrefix[addr.Masked()]
+		if n == nil {
+			n = &Network{Prefix: addr.Masked()}
+			byPrefix[addr.Masked()] = n
+		}
+		if !slices.ContainsFunc(n.Ends, func(o End) bool { return o.Machine == e.Machine }) {
+			n.Ends = append(n.Ends, e)
+		}
+		if itf.Mbps > 0 && (n.Mbps == 0 || itf.Mbps < n.Mbps) {
+			n.Mbps = itf.Mbps
+		}
+	}
+	var out []Network
+	for _, n := range byPrefix {
+		if len(n.Ends) > 1 {
+			out = append(out, *n)
+		}
+	}
+	slices.SortFunc(out, func(a, b Network) int {
+		return cmp.Or(a.Prefix.Addr().Compare(b.Prefix.Addr()), a.Prefix.Bits()-b.Prefix.Bits())
+	})
+	return out
+}
