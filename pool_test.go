@@ -2,6 +2,7 @@ package thunder_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"unsafe"
@@ -119,7 +120,7 @@ func (p *poolCase) do(c *thunder.Comm, count int, alloc, pooled bool) error {
 				recv[i] = input(poolRoot, i)
 			}
 		}
-		before := c.Traffic().SentBytes
+		before := sentToAll(c)
 		r := &thunder.Request{Kind: p.kind, DType: thunder.I32, Op: thunder.Sum, Root: poolRoot, Send: mem[0], Recv: mem[1]}
 		if !p.kind.Rooted() {
 			r.Root = 0
@@ -127,9 +128,12 @@ func (p *poolCase) do(c *thunder.Comm, count int, alloc, pooled bool) error {
 		if err := c.Do(context.Background(), r); err != nil {
 			return err
 		}
-		// Heartbeats may come between.
-		if sent := c.Traffic().SentBytes - before; pooled && sent > 4096 {
+		// The group's own links are counted: heartbeats do not come between.
+		switch sent := sentToAll(c) - before; {
+		case pooled && sent > uint64(64*n):
 			return fmt.Errorf("%d bytes were sent", sent)
+		case !pooled && p.kind == thunder.KindAllReduce && sent == 0:
+			return errors.New("nothing was sent, or nothing is counted")
 		}
 		for i, got := range recv {
 			if want := p.want(c.Rank(), n, count, i); got != want {
