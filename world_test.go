@@ -11,10 +11,12 @@ import (
 	"time"
 
 	thunder "thundercollective"
+	"thundercollective/internal/patience"
 	"thundercollective/internal/rendezvous"
 )
 
-// testLimit bounds what a test waits for; nothing that works takes so long.
+// testLimit bounds what a test waits for; nothing that works takes so long, where the
+// machine has time for it.
 const testLimit = 2 * time.Minute
 
 // fabrics are the ways to make ranks in this process.
@@ -125,9 +127,11 @@ func each(t testing.TB, n int, f func(rank int) error) {
 	}
 	done := make(chan struct{})
 	go func() { wg.Wait(); close(done) }()
+	ctx, cancel := patience.Context(context.Background(), testLimit)
+	defer cancel()
 	select {
 	case <-done:
-	case <-time.After(testLimit):
+	case <-ctx.Done():
 		buf := make([]byte, 1<<20)
 		t.Fatalf("ranks hang\n%s", buf[:runtime.Stack(buf, true)])
 	}

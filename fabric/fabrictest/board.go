@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/patience"
 )
 
 // boards makes the boards of n ranks of a new fabric, and a function that closes
@@ -25,7 +26,7 @@ func boards(t *testing.T, h Harness, n int) (fs []fabric.Fabric, bs []fabric.Boa
 		ranks[r] = r
 	}
 	together(t, n, func(r int) (err error) {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := patience.Context(context.Background(), limit)
 		defer cancel()
 		bs[r], err = fs[r].(fabric.Boarder).Board(ctx, 1, ranks)
 		if err == nil && bs[r] == nil {

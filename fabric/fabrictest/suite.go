@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/patience"
 )
 
 // A Harness makes fabrics of the provider under test.
@@ -22,8 +23,9 @@ type Harness struct {
 	Large int
 }
 
-// patience bounds every wait of the suite; a provider that needs it is broken.
-const patience = 20 * time.Second
+// limit bounds every wait of the suite, by the time that the machine gave the test; a
+// provider that needs it is broken.
+const limit = 20 * time.Second
 
 // Run runs the whole suite.
 func Run(t *testing.T, h Harness) {
@@ -111,7 +113,7 @@ func pair(t *testing.T, h Harness, ch fabric.Channel) (fs []fabric.Fabric, a, b 
 // join opens the link between two ranks from both sides.
 func join(t *testing.T, f, g fabric.Fabric, ch fabric.Channel) (a, b fabric.Link) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := patience.Context(context.Background(), limit)
 	defer cancel()
 	var wg sync.WaitGroup
 	wg.Go(func() { a = mustLink(t, ctx, f, g.Rank(), ch) })
@@ -135,13 +137,15 @@ func mustLink(t *testing.T, ctx context.Context, f fabric.Fabric, peer int, ch f
 // within fails the test when f takes longer than any working provider could.
 func within(t *testing.T, what string, f func()) {
 	t.Helper()
+	ctx, cancel := patience.Context(context.Background(), limit)
+	defer cancel()
 	done := make(chan struct{})
 	go func() { defer close(done); f() }()
 	select {
 	case <-done:
-	case <-time.After(patience):
+	case <-ctx.Done():
 		buf := make([]byte, 1<<20)
-		t.Fatalf("%s: still blocked after %v\n%s", what, patience, buf[:runtime.Stack(buf, true)])
+		t.Fatalf("%s: still blocked after %v\n%s", what, limit, buf[:runtime.Stack(buf, true)])
 	}
 }
 
