@@ -8,7 +8,7 @@ LDFLAGS := -s -w -X main.stamp=$(VERSION)
 
 .PHONY: help
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build bin/thunder
@@ -53,6 +53,14 @@ bench: ## Go benchmarks of kernels and links
 .PHONY: bench-peers
 bench-peers: build ## side by side with Open MPI, Gloo and MLX into docs/benchmarks (QUICK=1: a look)
 	scripts/bench-peers.sh
+
+ROUNDS ?= 3
+
+.PHONY: bench-compare
+bench-compare: ## whether it became slower: BASE=commit (HEAD=commit, ROUNDS=3, ARGS='-cells shm/2')
+	@mkdir -p bin
+	$(GO) build -o bin/bench-compare ./internal/bench/compare
+	bin/bench-compare -base '$(BASE)' -head '$(HEAD)' -rounds $(ROUNDS) -json bin/bench-compare.json $(ARGS)
 
 SOAK ?= 1000
 
