@@ -9,6 +9,7 @@ import (
 
 	"thundercollective/fabric"
 	"thundercollective/internal/provider/mem"
+	"thundercollective/internal/session"
 	"thundercollective/internal/ticks"
 )
 
@@ -26,7 +27,17 @@ func Local(n int, o Options) ([]*Comm, error) {
 	return over(fabrics, o)
 }
 
-// over returns the ranks of fabrics in this process.
+// Over returns the ranks of fabrics that are all in this process, one rank a fabric. It is
+// for those who write a provider; Local does the same with one of its own. Closing the
+// Comms closes the fabrics.
+func Over(fabrics []fabric.Fabric, o Options) ([]*Comm, error) {
+	o, err := o.complete(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return over(fabrics, o)
+}
+
 func over(fabrics []fabric.Fabric, o Options) ([]*Comm, error) {
 	n := len(fabrics)
 	comms, errs := make([]*Comm, n), make([]error, n)
@@ -37,8 +48,10 @@ func over(fabrics []fabric.Fabric, o Options) ([]*Comm, error) {
 		if err != nil {
 			return nil, err
 		}
-		j := &job{clock: &ticks.Clock{}, metricsAt: at, fab: f, rank: r, hosts: hosts, timeout: o.Timeout, silence: o.silenceAmong(nil), dumps: dumper{dir: o.DumpDir}, algo: o.Algo, calibrate: o.Calibrate, segment: o.Segment, smallPages: o.SmallPages, log: o.Logger.With("rank", r)}
-		wg.Go(func() { comms[r], errs[r] = j.start(context.Background()) })
+		j := newJob(o, &ticks.Clock{})
+		j.fabric, j.rank, j.hosts, j.log = f, r, hosts, o.Logger.With("rank", r)
+		s := session.New(j.sessionConfig(o, nil))
+		wg.Go(func() { comms[r], errs[r] = j.start(context.Background(), s, o, at) })
 	}
 	wg.Wait()
 	for r, err := range errs {

@@ -5,12 +5,14 @@ import (
 	"net/netip"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"thundercollective/internal/metrics"
-	"thundercollective/internal/provider/stream"
 	"thundercollective/internal/provider/tcp"
 	"thundercollective/internal/rendezvous"
+	"thundercollective/internal/telemetry"
+	"thundercollective/internal/wiring"
 )
 
 // DefaultTimeout is how long an operation may take when nobody says otherwise. It
@@ -117,8 +119,6 @@ type Options struct {
 	// while others go on. If nil, warnings are written to standard error; THUNDER_LOG
 	// says otherwise: off, info or debug.
 	Logger *slog.Logger
-
-	usb4 stream.System // where USB4 streams are; the machine's own if nil
 }
 
 // Validate says what Init would not take of these options and of the THUNDER_ variables
@@ -147,9 +147,6 @@ func (o Options) checkFabric() error {
 	}
 	return badOption("there is no fabric %q here; choose auto, tcp, rdma or shm", o.Fabric)
 }
-
-// isAuto says that the fabric is the best that there is to each peer.
-func (o Options) isAuto() bool { return o.Fabric == "" || o.Fabric == "auto" }
 
 // complete fills in what is left from the environment and the defaults.
 func (o Options) complete(getenv func(string) string) (Options, error) {
@@ -184,7 +181,7 @@ func (o Options) complete(getenv func(string) string) (Options, error) {
 	if o.DumpDir == "" {
 		o.DumpDir = getenv("THUNDER_DUMP_DIR")
 	}
-	if err := checkDumpDir(o.DumpDir); err != nil {
+	if err := telemetry.CheckDir(o.DumpDir); err != nil {
 		return o, err
 	}
 	if o.Metrics == "" {
@@ -233,6 +230,38 @@ func (o *Options) choiceOptions(getenv func(string) string) error {
 		return badOption("segments of %d bytes; give %d or more", o.Segment, minSegment)
 	}
 	return nil
+}
+
+// profile reads the profile that the options name; nil for none.
+func (o Options) profile() (*Profile, error) {
+	if o.Profile == "" {
+		return nil, nil
+	}
+	return ReadProfile(o.Profile)
+}
+
+// rdmaOptions completes what the options say about RDMA from the environment.
+func (o *Options) rdmaOptions(getenv func(string) string) error {
+	if s := getenv("THUNDER_RDMA_DEVICES"); len(o.Devices) == 0 && s != "" {
+		o.Devices = strings.Split(s, ",")
+	}
+	if s := getenv("THUNDER_RDMA_GID"); o.GIDIndex == 0 && s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > 255 {
+			return badOption("THUNDER_RDMA_GID is %q: give an index from 1 to 255", s)
+		}
+		o.GIDIndex = n
+	}
+	return nil
+}
+
+// wiring is what the options say about the fabric.
+func (o Options) wiring(cfg rendezvous.Config) wiring.Config {
+	return wiring.Config{
+		Fabric: o.Fabric, Token: cfg.Token, Hostfile: cfg.Hostfile, Devices: o.Devices, GIDIndex: o.GIDIndex,
+		Streams: o.Streams, Checksum: o.Checksum, NoPeerReads: o.Private, Profile: o.Profile != "", Calibrate: o.Calibrate,
+		Logger: o.Logger,
+	}
 }
 
 // metricsAt is where a rank that is the local-th of its machine serves metrics.

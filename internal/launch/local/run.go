@@ -101,12 +101,12 @@ func (j *job) start() error {
 		}
 		w.started(r)
 		j.watcher.watch(r.group())
-		r.pump(&j.in, &j.out)
 		j.ranks = append(j.ranks, r)
 		j.alive++
 		if j.cfg.Started != nil {
 			j.cfg.Started(i, r.cmd.Process.Pid)
 		}
+		r.pump(&j.in, &j.out) // only now: its output follows the news of its start
 	}
 	go w.wait(j.ranks, j.exits)
 	return err
