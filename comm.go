@@ -34,11 +34,8 @@ type Comm struct {
 	planner *collective.Planner
 	planned [KindSendRecv + 1]planned // last, by kind, under turn
 	exec    *collective.Executor
-	tag     fabric.Tag     // of the operation, under turn
-	census  census         // under turn
-	board   fabric.Board   // for what is short, under turn; nil if there is none
-	swapper fabric.Swapper // the link of two ranks, under turn; nil if it is not open or is none
-	short   int            // up to how many bytes it is used; -1 without
+	tag     fabric.Tag // of the operation, under turn
+	counted bool       // the census was taken, under turn
 	pages   hugepages.Adviser
 	cables  *collective.Cables // nil if all ranks are joined alike
 	hosts   *collective.Hosts
@@ -56,7 +53,7 @@ type Comm struct {
 
 // newComm makes the group; ranks are ranks of the job.
 func newComm(j *job, id uint32, ranks []int, rank int) *Comm {
-	c := &Comm{job: j, id: id, ranks: ranks, rank: rank, pairs: make([]pair, len(ranks)), short: -1}
+	c := &Comm{job: j, id: id, ranks: ranks, rank: rank, pairs: make([]pair, len(ranks))}
 	c.cables, c.hosts = j.cables(ranks), j.hostsOf(ranks)
 	c.ctx, c.stop = context.WithCancelCause(context.Background())
 	size := rememberedSmall
@@ -73,8 +70,8 @@ func newComm(j *job, id uint32, ranks []int, rank int) *Comm {
 	c.direct = paths{comm: c, channel: channelOf(id, true), links: make([]fabric.Link, len(ranks))}
 	if len(ranks) > 1 {
 		c.planner = collective.NewPlanner()
-		c.exec = collective.NewExecutor(rank, len(ranks), &c.paths)
 	}
+	c.exec = collective.NewExecutor(rank, len(ranks), &c.paths, c.paths.failed)
 	return c
 }
 
@@ -150,13 +147,7 @@ func (c *Comm) drain() {
 // release gives back what operations of the group used.
 func (c *Comm) release() {
 	defer c.turn.leave()
-	if c.exec != nil {
-		c.exec.Close()
-	}
-	if c.board != nil {
-		c.board.Close()
-		c.board = nil
-	}
+	c.exec.Close()
 	c.current.release()
 	c.paths.close()
 	c.direct.close()
@@ -231,7 +222,7 @@ func (c *Comm) run(ctx context.Context, r *Request, a *call, wait <-chan struct{
 	if c.failed.Load() {
 		return c.Err()
 	}
-	if c.census.due(c, r) {
+	if c.censusDue(r) {
 		if err := c.first(ctx, *a); err != nil {
 			return err
 		}
@@ -242,19 +233,25 @@ func (c *Comm) run(ctx context.Context, r *Request, a *call, wait <-chan struct{
 	}
 	a.algo = plan.Algo()
 	a.encode(&c.tag)
+	var op collective.Operation
+	op.Plan, op.Tag, op.Main, op.Input = plan, &c.tag, r.Recv, r.Send
 	// What is short goes out before all else, which is then done while it is under way.
-	done := headless
+	started := false
 	if ctx.Err() == nil {
-		done, err = c.early(r, plan)
+		started, err = c.exec.Begin(c.ctx, &op)
 	}
 	now := c.job.clock.Now()
 	c.current.begin(c, ctx, a.seq, &c.tag, now)
 	switch {
 	case err != nil:
-	case done == headless && ctx.Err() != nil:
+	case started:
+		err = c.exec.Finish(c.ctx, &op)
+	case ctx.Err() != nil:
 		err = c.giveUp(ctx, *a)
 	default:
-		err = c.execute(r, plan, done)
+		c.pages.Used(r.Recv)
+		c.pages.Used(r.Send)
+		err = c.exec.Finish(c.ctx, &op)
 	}
 	took := c.job.clock.Now() - now
 	c.current.end(a.seq, took, err)

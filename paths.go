@@ -19,8 +19,8 @@ type paths struct {
 	closed bool
 }
 
-// Link returns the link to a rank of the group. It makes paths a
-// collective.Peers.
+// Link returns the link to a rank of the group. It makes paths the
+// collective.Links of an executor.
 func (p *paths) Link(ctx context.Context, peer int) (fabric.Link, error) {
 	p.mu.Lock()
 	l := p.links[peer]
@@ -72,13 +72,6 @@ func (j *job) open(ctx context.Context, rank int, ch fabric.Channel) (fabric.Lin
 // errGone ends the wait for a rank that has left.
 var errGone = errors.New("it has left")
 
-// opened returns the link to a rank of the group if it is open, else nil.
-func (p *paths) opened(peer int) fabric.Link {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.links[peer]
-}
-
 // close breaks all links of the channel.
 func (p *paths) close() {
 	p.mu.Lock()
@@ -91,8 +84,8 @@ func (p *paths) close() {
 	}
 }
 
-// Failed makes paths a collective.Failer: it ends the group, and with it what is
-// still blocked in it, as soon as one part of an operation fails.
-func (p *paths) Failed(err error) {
+// failed ends the group, and with it what is still blocked in it, as soon as one part of
+// an operation fails.
+func (p *paths) failed(err error) {
 	p.comm.explain(err, p.comm.current.operation())
 }

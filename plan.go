@@ -23,7 +23,7 @@ func (c *Comm) plan(r *Request, count int) (*collective.Plan, error) {
 		Kind: r.Kind, Algo: r.Algo, Rank: c.rank, Size: len(c.ranks), Root: r.Root,
 		Count: count, Separate: r.Send != nil, Cables: c.cables, Hosts: c.hosts,
 		// The census is taken before the first operation that leaves a choice, not before others.
-		Crowded: r.Algo == Auto && c.census.crowded,
+		Crowded: r.Algo == Auto && c.exec.Crowded(), Fixed: r.Algo != Auto,
 	}
 	if s.Algo == Auto {
 		s.Algo = c.job.algoFor(r.Kind)

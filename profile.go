@@ -110,9 +110,9 @@ func (c *Comm) choose(k Kind, size, bytes int) Algo {
 		return c.model.Choose(k, size, c.hosts, bytes)
 	case c.hosts.Mixed() && c.cables == nil:
 		return collective.ChooseMixed(k, size, c.hosts, bytes)
-	case c.census.crowded:
-		return collective.ChooseCrowded(k, size, bytes, c.census.commons)
-	case c.census.commons:
+	case c.exec.Crowded():
+		return collective.ChooseCrowded(k, size, bytes, c.exec.Shares())
+	case c.exec.Shares():
 		return collective.ChooseShared(k, size, bytes)
 	}
 	return collective.Choose(k, size, bytes)
@@ -135,11 +135,9 @@ type Choice struct {
 	Algo    Algo
 	Segment int // the length of the pieces in which its messages travel, in bytes
 
-	// What ranks of one machine do instead, the first of these that is set: they show each
-	// other on a board what is short (Board); they take what they need from each other's
-	// memory, if all of it is of Comm.Alloc (PooledAlloc), or whatever memory it is
-	// (Pooled); they lend each other what is not of Comm.Alloc, to be worked on (Travels).
-	Board, Pooled, PooledAlloc, Travels bool
+	// Path is how ranks carry it out with ordinary buffers, PathAlloc with buffers that
+	// all of them have from Comm.Alloc. Only PathMessages and PathExchange follow Algo.
+	Path, PathAlloc Path
 
 	Crowded bool // there are more ranks than cores, all on one machine
 }
@@ -150,17 +148,18 @@ type Choice struct {
 func (c *Comm) Choice(k Kind, a Algo, dt DType, count int) Choice {
 	c.turn.enterAndWait() // the model belongs to the operations
 	defer c.turn.leave()
-	s := collective.Spec{Kind: k, Algo: a, Size: len(c.ranks), Count: count, Cables: c.cables}
+	s := collective.Spec{
+		Kind: k, Algo: a, Rank: c.rank, Size: len(c.ranks), Count: count, RecvCount: count, Cables: c.cables, Hosts: c.hosts,
+		Crowded: a == Auto && c.exec.Crowded(), Fixed: a != Auto, Separate: k == KindAllToAll || k == KindReduceScatter,
+	}
 	if a == Auto {
 		s.Algo = c.job.algoFor(k)
 	}
 	s = s.ResolveWith(dt.Size(), c.choose)
 	bytes := count * dt.Size()
-	choice := Choice{Algo: s.Algo, Segment: cmp.Or(c.segment(k, s.Algo, bytes), collective.DefaultSegment), Crowded: c.census.crowded}
-	if c.census.commons && a == Auto {
-		choice.Board = c.hasRoom(k, s.Shown(dt.Size()))
-		choice.PooledAlloc, choice.Pooled = collective.Pools(k, len(c.ranks), bytes, c.census.reads)
-		choice.Travels = collective.Travels(k, len(c.ranks), bytes)
-	}
+	segment := c.segment(k, s.Algo, bytes)
+	choice := Choice{Algo: s.Algo, Segment: cmp.Or(segment, collective.DefaultSegment), Crowded: c.exec.Crowded()}
+	s.Segment = segment / max(1, dt.Size())
+	choice.Path, choice.PathAlloc = c.exec.Decide(s, dt, false), c.exec.Decide(s, dt, true)
 	return choice
 }
