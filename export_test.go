@@ -1,9 +1,12 @@
 package thunder
 
 import (
+	"io"
+	"log/slog"
 	"os"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/env"
 	"thundercollective/internal/provider/stream"
 	"thundercollective/internal/recorder"
 )
@@ -54,4 +57,8 @@ func (c *Comm) Model() *Model {
 }
 
 // NewLogger is what a program without a logger gets.
-var NewLogger = newLogger
+func NewLogger(w io.Writer, level string) (*slog.Logger, error) {
+	r := &env.Reader{Getenv: func(string) string { return level }}
+	log := newLogger(w, r)
+	return log, r.Err()
+}

@@ -29,7 +29,7 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 	}
 	cfg, err := whoAmI(o, os.Getenv)
 	if err != nil {
-		return nil, fmt.Errorf("thunder: %w", err)
+		return nil, err
 	}
 	cfg.Logger = o.Logger
 	if cfg.StartTimeout == 0 {
@@ -116,19 +116,22 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 // whoAmI puts together what the options, the environment and the launcher say, in
 // that order of weight.
 func whoAmI(o Options, getenv func(string) string) (rendezvous.Config, error) {
-	env, err := rendezvous.FromEnv(getenv)
+	cfg, err := rendezvous.FromEnv(getenv)
 	if err != nil {
-		return env, err
+		return cfg, &OptionError{err}
 	}
-	cfg := env.Merge(o.place())
+	cfg = cfg.Merge(o.place())
 	if cfg.Way() != rendezvous.Alone && cfg.Rank != rendezvous.NoRank {
 		return cfg, nil
 	}
 	source := detect.System()
 	source.Getenv = getenv
 	job, ok, err := detect.Detect(source)
-	if err != nil || !ok {
-		return cfg, err
+	if err != nil {
+		return cfg, fmt.Errorf("thunder: %w", err)
+	}
+	if !ok {
+		return cfg, nil
 	}
 	base := rendezvous.Config{
 		Rank: job.Rank, Size: job.Size, Coordinator: job.Coordinator, Hostfile: job.Hostfile,

@@ -1,11 +1,11 @@
 package thunder
 
 import (
-	"os"
 	"runtime"
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/env"
 	"thundercollective/internal/provider/shm"
 	"thundercollective/internal/provider/tcp"
 	"thundercollective/internal/rendezvous"
@@ -48,7 +48,7 @@ func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rend
 	}
 	s, err := shm.New(shm.Config{
 		Bootstrap: boot, Spin: tc.Spin, Crowded: tc.Crowded, Logger: o.Logger, Require: o.Fabric == "shm",
-		Private: o.Private, Portable: os.Getenv("THUNDER_SHM_PORTABLE") == "1", Near: near,
+		Private: o.Private, Portable: env.On(env.ShmPortable), Near: near,
 	})
 	if err != nil {
 		return nil, err
@@ -108,5 +108,5 @@ const spinTime = 50 * time.Microsecond
 // crowded says whether more ranks than processors share this machine. A launcher
 // that gave each rank processors of its own says so: then we see only those.
 func crowded(roster *rendezvous.Roster) bool {
-	return neighbours(roster) > runtime.NumCPU() && os.Getenv("THUNDER_BOUND") != "1"
+	return neighbours(roster) > runtime.NumCPU() && !env.On(env.Bound)
 }

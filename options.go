@@ -4,9 +4,9 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
-	"strconv"
 	"time"
 
+	"thundercollective/internal/env"
 	"thundercollective/internal/metrics"
 	"thundercollective/internal/provider/stream"
 	"thundercollective/internal/provider/tcp"
@@ -121,9 +121,9 @@ type Options struct {
 	usb4 stream.System // where USB4 streams are; the machine's own if nil
 }
 
-// Validate says what Init would not take of these options and of the THUNDER_ variables
-// beside them, with an *OptionError. It meets nobody: whoever starts ranks can ask once
-// before all of them complain.
+// Validate returns an *OptionError if Init would refuse these options, or the THUNDER_
+// variables beside them. It does not contact other ranks: a program that starts ranks can
+// validate their options once before each of them fails.
 func (o Options) Validate() error {
 	o, err := o.complete(os.Getenv)
 	if err != nil {
@@ -131,6 +131,9 @@ func (o Options) Validate() error {
 	}
 	if err := o.checkFabric(); err != nil {
 		return err
+	}
+	if _, err := rendezvous.FromEnv(os.Getenv); err != nil {
+		return &OptionError{err}
 	}
 	if _, err := o.profile(); err != nil {
 		return err
@@ -153,86 +156,58 @@ func (o Options) isAuto() bool { return o.Fabric == "" || o.Fabric == "auto" }
 
 // complete fills in what is left from the environment and the defaults.
 func (o Options) complete(getenv func(string) string) (Options, error) {
-	if o.Fabric == "" {
-		o.Fabric = getenv("THUNDER_FABRIC")
+	r := &env.Reader{Getenv: getenv}
+	unset(&o.Fabric, r.Choice, env.Fabric)
+	unset(&o.GIDIndex, r.Int, env.RDMAGID)
+	if len(o.Devices) == 0 {
+		o.Devices = r.List(env.RDMADevices)
 	}
-	if err := o.rdmaOptions(getenv); err != nil {
-		return o, err
-	}
-	for _, v := range []struct {
-		name string
-		to   *bool
-	}{
-		{"THUNDER_CHECKSUM", &o.Checksum},
-		{"THUNDER_PRIVATE", &o.Private},
-		{"THUNDER_SMALL_PAGES", &o.SmallPages},
-	} {
-		if s := getenv(v.name); s != "" && !*v.to {
-			on, err := strconv.ParseBool(s)
-			if err != nil {
-				return o, badOption("%s is %q: give 1 or 0", v.name, s)
-			}
-			*v.to = on
-		}
-	}
-	if o.Profile == "" {
-		o.Profile = getenv("THUNDER_PROFILE")
-	}
-	if err := o.choiceOptions(getenv); err != nil {
-		return o, err
-	}
-	if o.DumpDir == "" {
-		o.DumpDir = getenv("THUNDER_DUMP_DIR")
-	}
-	if err := checkDumpDir(o.DumpDir); err != nil {
-		return o, err
-	}
-	if o.Metrics == "" {
-		o.Metrics = getenv("THUNDER_METRICS")
-	}
-	var err error
-	if o.Timeout, err = duration(o.Timeout, getenv, "THUNDER_TIMEOUT", DefaultTimeout); err != nil {
-		return o, err
-	}
-	if o.Silence, err = duration(o.Silence, getenv, "THUNDER_SILENCE", 0); err != nil {
-		return o, err
-	}
-	switch {
-	case o.Silence != 0 && o.Silence < minSilence:
-		return o, badOption("a rank cannot be taken for dead after %v; allow at least %v", o.Silence, minSilence)
-	case o.Timeout < 0 || o.StartTimeout < 0:
-		return o, badOption("a timeout is negative; give a duration such as 90s or 5m")
-	case o.Streams < 0 || o.Streams > tcp.MaxStreams:
-		return o, badOption("%d streams to each peer: choose 1 to %d", o.Streams, tcp.MaxStreams)
-	}
+	unset(&o.Checksum, r.Bool, env.Checksum)
+	unset(&o.Private, r.Bool, env.Private)
+	unset(&o.SmallPages, r.Bool, env.SmallPages)
+	unset(&o.Profile, r.Text, env.Profile)
+	unset(&o.Calibrate, r.Bool, env.Calibrate)
+	unset(&o.Segment, r.Int, env.Segment)
+	unset(&o.DumpDir, r.Text, env.DumpDir)
+	unset(&o.Metrics, r.Text, env.Metrics)
+	unset(&o.Timeout, r.Duration, env.Timeout)
+	unset(&o.Silence, r.Duration, env.Silence)
 	if o.Logger == nil {
-		if o.Logger, err = newLogger(os.Stderr, getenv("THUNDER_LOG")); err != nil {
-			return o, err
-		}
+		o.Logger = newLogger(os.Stderr, r)
 	}
-	return o, nil
+	// These are read where they are used; what is wrong with them is said here.
+	r.Bool(env.ShmPortable)
+	r.Bool(env.Bound)
+	r.Choice(env.Kernels)
+	if err := r.Err(); err != nil {
+		return o, &OptionError{err}
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	return o, o.check()
 }
 
-// choiceOptions fills in what algorithms and segments are chosen by.
-func (o *Options) choiceOptions(getenv func(string) string) error {
-	if s := getenv("THUNDER_CALIBRATE"); s != "" && !o.Calibrate {
-		on, err := strconv.ParseBool(s)
-		if err != nil {
-			return badOption("THUNDER_CALIBRATE is %q: give 1 or 0", s)
-		}
-		o.Calibrate = on
+// unset reads a variable where the option is not set.
+func unset[T comparable](option *T, read func(string) T, name string) {
+	if *option == *new(T) {
+		*option = read(name)
 	}
-	if s := getenv("THUNDER_SEGMENT"); s != "" && o.Segment == 0 {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < minSegment {
-			return badOption("THUNDER_SEGMENT is %q: give a number of bytes, %d or more", s, minSegment)
-		}
-		o.Segment = n
-	}
-	if o.Segment != 0 && o.Segment < minSegment {
+}
+
+// check checks what can be checked of each option by itself.
+func (o Options) check() error {
+	switch {
+	case o.Silence != 0 && o.Silence < minSilence:
+		return badOption("a rank cannot be taken for dead after %v; allow at least %v", o.Silence, minSilence)
+	case o.Timeout < 0 || o.StartTimeout < 0:
+		return badOption("a timeout is negative; give a duration such as 90s or 5m")
+	case o.Streams < 0 || o.Streams > tcp.MaxStreams:
+		return badOption("%d streams to each peer: choose 1 to %d", o.Streams, tcp.MaxStreams)
+	case o.Segment != 0 && o.Segment < minSegment:
 		return badOption("segments of %d bytes; give %d or more", o.Segment, minSegment)
 	}
-	return nil
+	return checkDumpDir(o.DumpDir)
 }
 
 // metricsAt is where a rank that is the local-th of its machine serves metrics.
@@ -245,22 +220,6 @@ func (o Options) metricsAt(local int) (string, error) {
 		return "", badOption("THUNDER_METRICS: %w", err)
 	}
 	return at, nil
-}
-
-// duration is d, or what the environment says where d is 0, or the default.
-func duration(d time.Duration, getenv func(string) string, name string, otherwise time.Duration) (time.Duration, error) {
-	if d != 0 {
-		return d, nil
-	}
-	s := getenv(name)
-	if s == "" {
-		return otherwise, nil
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d <= 0 {
-		return 0, badOption("%s is %q: give a duration such as 90s or 5m", name, s)
-	}
-	return d, nil
 }
 
 // silenceAmong is how long these ranks may be silent.

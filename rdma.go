@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 
 	"thundercollective/fabric"
 	"thundercollective/internal/provider/rdma"
@@ -82,19 +80,4 @@ func mlxDevices(file string, roster *rendezvous.Roster) ([][]string, error) {
 		}
 	}
 	return row, nil
-}
-
-// rdmaOptions completes what the options say about RDMA from the environment.
-func (o *Options) rdmaOptions(getenv func(string) string) error {
-	if s := getenv("THUNDER_RDMA_DEVICES"); len(o.Devices) == 0 && s != "" {
-		o.Devices = strings.Split(s, ",")
-	}
-	if s := getenv("THUNDER_RDMA_GID"); o.GIDIndex == 0 && s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 || n > 255 {
-			return badOption("THUNDER_RDMA_GID is %q: give an index from 1 to 255", s)
-		}
-		o.GIDIndex = n
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	thunder "thundercollective"
+	"thundercollective/internal/env"
 	"thundercollective/internal/rendezvous"
 
 	"github.com/spf13/cobra"
@@ -69,11 +70,12 @@ func working(run func(cmd *cobra.Command, args []string) error) func(*cobra.Comm
 // variables or in a hostfile.
 func badInput(err error) bool {
 	_, option := errors.AsType[*thunder.OptionError](err)
+	_, variable := errors.AsType[*env.Error](err)
 	_, config := errors.AsType[*rendezvous.ConfigError](err)
 	_, addr := errors.AsType[*rendezvous.AddrError](err)
 	_, file := errors.AsType[*rendezvous.HostfileError](err)
 	_, exposed := errors.AsType[*rendezvous.ExposureError](err)
-	return option || config || addr || file || exposed
+	return option || variable || config || addr || file || exposed
 }
 
 // execute runs the command line and returns the exit code.

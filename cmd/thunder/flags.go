@@ -12,6 +12,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/internal/bench"
+	"thundercollective/internal/env"
 	"thundercollective/internal/reduce"
 
 	"github.com/spf13/cobra"
@@ -112,7 +113,13 @@ func completeFlag(cmd *cobra.Command, name string, values []string) {
 // config turns the flags into what bench takes; fabric is the one to use if nothing
 // says otherwise. Errors are about usage.
 func (f *workFlags) config(fs *pflag.FlagSet, mode, fabric string) (bench.Config, error) {
-	f.fabric = cmp.Or(f.fabric, os.Getenv("THUNDER_FABRIC"), fabric)
+	vars := &env.Reader{}
+	if f.fabric == "" {
+		f.fabric = cmp.Or(vars.Choice(env.Fabric), fabric)
+	}
+	if err := vars.Err(); err != nil {
+		return bench.Config{}, &usageError{err}
+	}
 	cfg := bench.Config{Fabric: f.fabric, Root: f.root, Factor: f.factor, Iters: f.iters, Warmup: f.warmup, NoCheck: f.noCheck, Streams: f.streams,
 		Apart: f.apart, Alloc: f.alloc, Idle: f.idle, Explain: f.explain}
 	var err error

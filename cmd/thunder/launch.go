@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"thundercollective/internal/env"
 	"thundercollective/internal/launch"
 	"thundercollective/internal/launch/agent"
 	"thundercollective/internal/launch/hosts"
@@ -237,7 +238,7 @@ func (f *launchFlags) check(fs *pflag.FlagSet) error {
 func (f *launchFlags) where(cfg *launch.Config) error {
 	var err error
 	var edges []rendezvous.EdgeSpec
-	if text := cmp.Or(f.edges, os.Getenv("THUNDER_EDGES")); text != "" {
+	if text := cmp.Or(f.edges, (&env.Reader{}).Text(env.Edges)); text != "" {
 		if edges, err = rendezvous.ParseEdges(text); err != nil {
 			return err
 		}
