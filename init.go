@@ -20,10 +20,11 @@ import (
 // lists them), or from the launcher that started it: thunder launch, mpirun, srun,
 // torchrun, mlx.launch, or Kubernetes. Without any of them it is alone.
 func Init(ctx context.Context, o Options) (*Comm, error) {
-	o, err := o.complete(os.Getenv)
+	o, strangers, err := o.fromProcess()
 	if err != nil {
 		return nil, err
 	}
+	hint(o.Logger, strangers)
 	if err := o.checkFabric(); err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package thunder
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 
@@ -15,10 +14,11 @@ import (
 // Local returns n ranks that are goroutines of this process, for tests, examples and
 // programs that use several devices of one machine. Close all of them.
 func Local(n int, o Options) ([]*Comm, error) {
-	o, err := o.complete(os.Getenv)
+	o, strangers, err := o.fromProcess()
 	if err != nil {
 		return nil, err
 	}
+	hint(o.Logger, strangers)
 	fabrics, err := mem.New(n)
 	if err != nil {
 		return nil, fmt.Errorf("thunder: %w", err)

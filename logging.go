@@ -3,6 +3,7 @@ package thunder
 import (
 	"io"
 	"log/slog"
+	"sync"
 
 	"thundercollective/internal/env"
 )
@@ -24,4 +25,20 @@ func newLogger(w io.Writer, r *env.Reader) *slog.Logger {
 		return slog.New(slog.DiscardHandler)
 	}
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: logLevels[level]}))
+}
+
+// hinted are the variables that hint has mentioned in this process.
+var hinted sync.Map
+
+// hint mentions variables that look like ours but are not: once in a process, and by the
+// first rank of a machine alone.
+func hint(log *slog.Logger, strangers []string) {
+	if (&env.Reader{}).Int(env.LocalRank) > 0 {
+		return
+	}
+	for _, name := range strangers {
+		if _, again := hinted.LoadOrStore(name, true); !again {
+			log.Warn(name + " is no variable of thunder and has no effect; 'thunder env' lists those that there are")
+		}
+	}
 }

@@ -125,7 +125,7 @@ type Options struct {
 // variables beside them. It does not contact other ranks: a program that starts ranks can
 // validate their options once before each of them fails.
 func (o Options) Validate() error {
-	o, err := o.complete(os.Getenv)
+	o, _, err := o.fromProcess()
 	if err != nil {
 		return err
 	}
@@ -153,6 +153,17 @@ func (o Options) checkFabric() error {
 
 // isAuto says that the fabric is the best that there is to each peer.
 func (o Options) isAuto() bool { return o.Fabric == "" || o.Fabric == "auto" }
+
+// fromProcess completes the options from the environment of this process. It refuses
+// variables that are misspelt, and returns the names of others that it does not know.
+func (o Options) fromProcess() (Options, []string, error) {
+	strangers, err := env.Names(os.Environ())
+	if err != nil {
+		return o, nil, &OptionError{err}
+	}
+	o, err = o.complete(os.Getenv)
+	return o, strangers, err
+}
 
 // complete fills in what is left from the environment and the defaults.
 func (o Options) complete(getenv func(string) string) (Options, error) {

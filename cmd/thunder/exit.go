@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	thunder "thundercollective"
@@ -53,6 +54,10 @@ func (e *failure) Unwrap() error { return e.err }
 // complains about never gets here and is about usage.
 func working(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
+		// A variable that is misspelt has no effect, whatever the verb.
+		if _, err := env.Names(os.Environ()); err != nil {
+			return &usageError{err}
+		}
 		err := run(cmd, args)
 		var usage *usageError
 		var fail *failure

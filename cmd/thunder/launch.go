@@ -206,6 +206,9 @@ func (f *launchFlags) config(cmd *cobra.Command, args []string) (*launch.Config,
 		}
 		cfg.Env = append(cfg.Env, kv)
 	}
+	if _, err := env.Names(cfg.Env); err != nil {
+		return nil, fmt.Errorf("--env: %w", err)
+	}
 	if err := f.terminal(cmd, cfg); err != nil {
 		return nil, err
 	}

@@ -22,9 +22,8 @@ var (
 
 // notVariables are names in the tree that look like variables, beside those of C.
 var notVariables = map[string]string{
-	"THUNDER_MODULE":   "a macro of the Python extension",
-	"THUNDER_TIMOUT":   "a misspelling, in tests and texts",
-	"THUNDER_TIMEOUTT": "a misspelling, in tests",
+	"THUNDER_MODULE": "a macro of the Python extension",
+	"THUNDER_TIMOUT": "a misspelling, in tests and texts",
 }
 
 // sources returns the files of the tree by their paths: Go, Python, C, C++, shell, make,
