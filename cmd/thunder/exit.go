@@ -49,15 +49,22 @@ func (e *failure) Error() string {
 
 func (e *failure) Unwrap() error { return e.err }
 
-// working wraps the function behind a verb so that its errors, unless they are
-// about usage or carry a code already, count as failures. What cobra itself
-// complains about never gets here and is about usage.
+// working wraps the function behind a verb. It refuses to run in an environment with
+// misspelt variables, whether or not the verb would use them, and sorts errors as coded.
 func working(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		// A variable that is misspelt has no effect, whatever the verb.
+	return coded(func(cmd *cobra.Command, args []string) error {
 		if _, err := env.Names(os.Environ()); err != nil {
 			return &usageError{err}
 		}
+		return run(cmd, args)
+	})
+}
+
+// coded wraps the function behind a verb so that its errors, unless they are
+// about usage or carry a code already, count as failures. What cobra itself
+// complains about never gets here and is about usage.
+func coded(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
 		err := run(cmd, args)
 		var usage *usageError
 		var fail *failure
