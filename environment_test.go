@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"thundercollective"
+	"thundercollective/internal/env"
+	"thundercollective/internal/rendezvous"
 )
 
 // TestEnvMisspelt: a variable that is nearly one of ours is refused, wherever options are
@@ -40,6 +42,40 @@ func TestEnvStranger(t *testing.T) {
 	}
 	if got := out.String(); strings.Count(got, "THUNDER_") != 1 || !strings.Contains(got, "SKY_COLOUR is no variable of thunder") {
 		t.Errorf("got %q, want one warning", got)
+	}
+}
+
+// TestEnvOldName: an old name still works, and its new one is mentioned once.
+func TestEnvOldName(t *testing.T) {
+	t.Setenv("THUNDER_SILENCE", "1ms")
+	if err := (thunder.Options{}).Validate(); err == nil || !strings.Contains(err.Error(), "at least 100ms") {
+		t.Errorf("THUNDER_SILENCE has no effect: %v", err)
+	}
+	t.Setenv("THUNDER_SILENCE", "20s")
+	var out strings.Builder
+	o := thunder.Options{Logger: slog.New(slog.NewTextHandler(&out, nil))}
+	for range 2 {
+		comms, err := thunder.Local(1, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		comms[0].Close()
+	}
+	if got := out.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "THUNDER_SILENCE is now called THUNDER_HEARTBEAT_TIMEOUT") {
+		t.Errorf("got %q, want one hint", got)
+	}
+}
+
+// TestEnvDefaults: the defaults in the table are those of the library.
+func TestEnvDefaults(t *testing.T) {
+	for name, want := range map[string]string{
+		env.Timeout:          thunder.DefaultTimeout.String(),
+		env.HeartbeatTimeout: thunder.DefaultHeartbeatTimeout.String() + "; " + thunder.LocalHeartbeatTimeout.String() + " on one machine",
+		env.StartTimeout:     rendezvous.DefaultStartTimeout.String(),
+	} {
+		if got := env.Lookup(name).Default; got != want {
+			t.Errorf("%s: %q in the table, %q here", name, got, want)
+		}
 	}
 }
 

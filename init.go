@@ -75,7 +75,7 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 	}
 	j := &job{
 		rank: roster.Rank, generation: roster.Generation, timeout: o.Timeout, algo: o.Algo,
-		calibrate: o.Calibrate, segment: o.Segment, smallPages: o.SmallPages, clock: ticks.New(),
+		calibrate: o.Calibrate, segment: o.Segment, smallPages: o.NoHugePages, clock: ticks.New(),
 		silence: o.silenceAmong(roster.Peers), dumps: dumper{dir: o.DumpDir}, blamer: newBlamer(os.Getenv), grace: cfg.StartTimeout,
 		log: o.Logger.With("rank", roster.Rank, "generation", roster.Generation),
 		again: func(ctx context.Context, generation uint32) (*Comm, error) {

@@ -37,7 +37,7 @@ func over(fabrics []fabric.Fabric, o Options) ([]*Comm, error) {
 		if err != nil {
 			return nil, err
 		}
-		j := &job{clock: &ticks.Clock{}, metricsAt: at, fab: f, rank: r, hosts: hosts, timeout: o.Timeout, silence: o.silenceAmong(nil), dumps: dumper{dir: o.DumpDir}, algo: o.Algo, calibrate: o.Calibrate, segment: o.Segment, smallPages: o.SmallPages, log: o.Logger.With("rank", r)}
+		j := &job{clock: &ticks.Clock{}, metricsAt: at, fab: f, rank: r, hosts: hosts, timeout: o.Timeout, silence: o.silenceAmong(nil), dumps: dumper{dir: o.DumpDir}, algo: o.Algo, calibrate: o.Calibrate, segment: o.Segment, smallPages: o.NoHugePages, log: o.Logger.With("rank", r)}
 		wg.Go(func() { comms[r], errs[r] = j.start(context.Background()) })
 	}
 	wg.Wait()

@@ -3,6 +3,7 @@ package thunder
 import (
 	"io"
 	"log/slog"
+	"os"
 	"sync"
 
 	"thundercollective/internal/env"
@@ -30,15 +31,21 @@ func newLogger(w io.Writer, r *env.Reader) *slog.Logger {
 // hinted are the variables that hint has mentioned in this process.
 var hinted sync.Map
 
-// hint mentions variables that look like ours but are not: once in a process, and by the
-// first rank of a machine alone.
+// hint mentions variables that have a new name, and those that look like ours but are not:
+// once in a process, and by the first rank of a machine alone.
 func hint(log *slog.Logger, strangers []string) {
 	if (&env.Reader{}).Int(env.LocalRank) > 0 {
 		return
 	}
-	for _, name := range strangers {
+	once := func(name, text string) {
 		if _, again := hinted.LoadOrStore(name, true); !again {
-			log.Warn(name + " is no variable of thunder and has no effect; 'thunder env' lists those that there are")
+			log.Warn(name + text)
 		}
+	}
+	for _, pair := range env.Renamed(os.Getenv) {
+		once(pair[0], " is now called "+pair[1]+"; the old name still works")
+	}
+	for _, name := range strangers {
+		once(name, " is no variable of thunder and has no effect; 'thunder env' lists those that there are")
 	}
 }

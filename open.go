@@ -48,7 +48,7 @@ func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rend
 	}
 	s, err := shm.New(shm.Config{
 		Bootstrap: boot, Spin: tc.Spin, Crowded: tc.Crowded, Logger: o.Logger, Require: o.Fabric == "shm",
-		Private: o.Private, Portable: env.On(env.ShmPortable), Near: near,
+		Private: o.NoPeerReads, Portable: env.On(env.ShmPortable), Near: near,
 	})
 	if err != nil {
 		return nil, err

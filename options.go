@@ -17,17 +17,17 @@ import (
 // is long because ranks may be busy elsewhere; a rank that dies is noticed at once.
 const DefaultTimeout = 5 * time.Minute
 
-// DefaultSilence is how long it takes to notice that a rank has vanished, when
-// nobody says otherwise. LocalSilence takes its place where all ranks are on this
-// machine: no cable can be cut there, a process that dies is noticed at once all the
-// same, and ranks that outnumber the processors may well not run for seconds.
+// DefaultHeartbeatTimeout is how long it takes to notice that a rank has vanished, unless
+// the options say otherwise. LocalHeartbeatTimeout replaces it where all ranks are on this
+// machine: no cable can be cut there, a process that dies is noticed at once in any case, and
+// ranks that outnumber the processors may not run for seconds.
 const (
-	DefaultSilence = 2 * time.Second
-	LocalSilence   = 15 * time.Second
+	DefaultHeartbeatTimeout = 2 * time.Second
+	LocalHeartbeatTimeout   = 15 * time.Second
 )
 
-// minSilence keeps heartbeats apart by more than a busy machine's scheduling.
-const minSilence = 100 * time.Millisecond
+// minHeartbeatTimeout keeps heartbeats further apart than a busy machine delays them.
+const minHeartbeatTimeout = 100 * time.Millisecond
 
 // minSegment is the shortest segment: one that is hardly longer than its header is a
 // mistake, and fills memory with plans.
@@ -79,13 +79,13 @@ type Options struct {
 	// checks them too (TCP, Ethernet), which is why it is off by default; headers are
 	// always protected. All ranks have to say the same.
 	Checksum bool
-	// Private keeps ranks of the same machine from reading this rank's memory, beyond
-	// what it has of Comm.Alloc; long operations take longer then.
-	Private bool
-	// SmallPages leaves long buffers in the pages that they are in. Otherwise, ranks ask
-	// the kernel for huge pages under those that they use repeatedly, and Comm.Alloc
-	// does for what it returns over TCP, unless the system has them switched off.
-	SmallPages bool
+	// NoPeerReads keeps ranks of the same machine from reading this rank's memory, except
+	// what Comm.Alloc returned. It makes long operations slower.
+	NoPeerReads bool
+	// NoHugePages leaves long buffers in the pages that they are in. By default, ranks ask
+	// the kernel for huge pages under buffers that they use repeatedly, and Comm.Alloc asks
+	// for them over TCP, unless the system has them switched off.
+	NoHugePages bool
 	// Algo is the algorithm of all operations that have it; Auto picks by size.
 	Algo Algo
 	// Profile names a file of 'thunder tune' to choose algorithms, segments and
@@ -101,10 +101,10 @@ type Options struct {
 	Segment int
 	// Timeout bounds every operation; DefaultTimeout if 0.
 	Timeout time.Duration
-	// Silence is how long it takes to notice that a rank's machine or cable is gone,
-	// or its process stopped; DefaultSilence, or LocalSilence on one machine, if 0. A
-	// process that ends is noticed at once. Ranks should say the same.
-	Silence time.Duration
+	// HeartbeatTimeout is how long it takes to notice that a rank's machine or cable is gone,
+	// or that its process is stopped; DefaultHeartbeatTimeout, or LocalHeartbeatTimeout on one
+	// machine, if 0. A process that ends is noticed at once. All ranks should use the same.
+	HeartbeatTimeout time.Duration
 	// StartTimeout is how far apart the ranks may start; a minute if 0.
 	StartTimeout time.Duration
 	// DumpDir is a folder for the flight recorder, written when a group fails and at
@@ -174,15 +174,15 @@ func (o Options) complete(getenv func(string) string) (Options, error) {
 		o.Devices = r.List(env.RDMADevices)
 	}
 	unset(&o.Checksum, r.Bool, env.Checksum)
-	unset(&o.Private, r.Bool, env.Private)
-	unset(&o.SmallPages, r.Bool, env.SmallPages)
+	unset(&o.NoPeerReads, r.Bool, env.NoPeerReads)
+	unset(&o.NoHugePages, r.Bool, env.NoHugePages)
 	unset(&o.Profile, r.Text, env.Profile)
 	unset(&o.Calibrate, r.Bool, env.Calibrate)
 	unset(&o.Segment, r.Int, env.Segment)
 	unset(&o.DumpDir, r.Text, env.DumpDir)
 	unset(&o.Metrics, r.Text, env.Metrics)
 	unset(&o.Timeout, r.Duration, env.Timeout)
-	unset(&o.Silence, r.Duration, env.Silence)
+	unset(&o.HeartbeatTimeout, r.Duration, env.HeartbeatTimeout)
 	if o.Logger == nil {
 		o.Logger = newLogger(os.Stderr, r)
 	}
@@ -209,8 +209,8 @@ func unset[T comparable](option *T, read func(string) T, name string) {
 // check checks what can be checked of each option by itself.
 func (o Options) check() error {
 	switch {
-	case o.Silence != 0 && o.Silence < minSilence:
-		return badOption("a rank cannot be taken for dead after %v; allow at least %v", o.Silence, minSilence)
+	case o.HeartbeatTimeout != 0 && o.HeartbeatTimeout < minHeartbeatTimeout:
+		return badOption("a rank cannot be taken for dead after %v; allow at least %v", o.HeartbeatTimeout, minHeartbeatTimeout)
 	case o.Timeout < 0 || o.StartTimeout < 0:
 		return badOption("a timeout is negative; give a duration such as 90s or 5m")
 	case o.Streams < 0 || o.Streams > tcp.MaxStreams:
@@ -235,17 +235,17 @@ func (o Options) metricsAt(local int) (string, error) {
 
 // silenceAmong is how long these ranks may be silent.
 func (o Options) silenceAmong(peers []rendezvous.Peer) time.Duration {
-	if o.Silence != 0 {
-		return o.Silence
+	if o.HeartbeatTimeout != 0 {
+		return o.HeartbeatTimeout
 	}
 	for _, p := range peers {
 		for _, addr := range p.Addrs {
 			if at, err := netip.ParseAddrPort(addr); err != nil || !at.Addr().IsLoopback() {
-				return DefaultSilence
+				return DefaultHeartbeatTimeout
 			}
 		}
 	}
-	return LocalSilence
+	return LocalHeartbeatTimeout
 }
 
 // place is what the options say about finding the peers.

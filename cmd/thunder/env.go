@@ -103,6 +103,9 @@ func envTable(list []env.Setting, ink bench.Ink) string {
 			fmt.Fprintf(&b, "\n%s\n", ink.Bold(heading))
 		}
 		mark, about := " ", s.About
+		if s.SetAs != "" {
+			about += " (set as " + s.SetAs + ", its old name)"
+		}
 		if s.Problem != "" {
 			mark, about = ink.Bad("!"), ink.Bad(s.Problem)
 		}

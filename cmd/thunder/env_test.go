@@ -100,3 +100,33 @@ func TestEnvCompletion(t *testing.T) {
 		t.Errorf("flags are not completed: %q", res.stdout)
 	}
 }
+
+// Old names of flags and variables still work, and the new ones are mentioned once.
+func TestEnvOldNames(t *testing.T) {
+	for _, c := range []struct {
+		vars []string
+		args string
+		hint string
+	}{
+		{nil, "bench barrier -n 2 --iters 1 --apart --json", "thunder bench: --apart is now called --barrier-each"},
+		{nil, "launch --silence 2s true", "thunder launch: --silence is now called --heartbeat-timeout"},
+		{[]string{"THUNDER_SILENCE=20s"}, "bench barrier -n 2 --iters 1 --json", "THUNDER_SILENCE is now called THUNDER_HEARTBEAT_TIMEOUT"},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			cmd := command(t, strings.Fields(c.args)...)
+			cmd.Env = append(cmd.Env, c.vars...)
+			res := finish(t, cmd)
+			if res.code != exitOK || strings.Count(res.stderr, "\n") != 1 || !strings.Contains(res.stderr, c.hint) || strings.Contains(res.stdout, "is now called") {
+				t.Errorf("exit code %d, %q, %q", res.code, res.stdout, res.stderr)
+			}
+		})
+	}
+	if res := run(t, "launch", "--silence", "-2s", "true"); res.code != exitUsage || !strings.Contains(res.stderr, "--heartbeat-timeout: -2s is negative") {
+		t.Errorf("exit code %d, %q", res.code, res.stderr)
+	}
+	for _, verb := range []string{"bench", "launch"} {
+		if res := run(t, verb, "--help"); strings.Contains(res.stdout, "--apart") || strings.Contains(res.stdout, "--silence") {
+			t.Errorf("an old flag is in the help of %s", verb)
+		}
+	}
+}

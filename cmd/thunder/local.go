@@ -230,8 +230,8 @@ func rankArgs(c bench.Config, timeout time.Duration) []string {
 	if c.NoCheck {
 		args = append(args, "--no-check")
 	}
-	if c.Apart {
-		args = append(args, "--apart")
+	if c.BarrierEach {
+		args = append(args, "--barrier-each")
 	}
 	if c.Alloc {
 		args = append(args, "--alloc")

@@ -41,16 +41,29 @@ func Names(environ []string) (strangers []string, err error) {
 	return strangers, errors.Join(errs...)
 }
 
+// Renamed returns the variables that are set by an old name alone, as pairs of the old and
+// the new one.
+func Renamed(getenv func(string) string) (pairs [][2]string) {
+	for i := range table {
+		v := &table[i]
+		if set, _ := v.from(getenv); set != "" && set != v.Name {
+			pairs = append(pairs, [2]string{set, v.Name})
+		}
+	}
+	return pairs
+}
+
 // nearest returns the variable whose name differs from name by the fewest typing mistakes:
 // at most two, or one if it is short. It returns "" if there is none.
 func nearest(name string) string {
 	like, least := "", 3
-	for _, v := range table {
+	for known, v := range byName {
 		allowed := 2
-		if len(v.Name) <= len(Prefix)+4 {
+		if len(known) <= len(Prefix)+4 {
 			allowed = 1
 		}
-		if d := distance(name, v.Name); d <= allowed && d < least {
+		// The map has no order: of names that are as near, the first in the alphabet.
+		if d := distance(name, known); d <= allowed && (d < least || d == least && v.Name < like) {
 			like, least = v.Name, d
 		}
 	}

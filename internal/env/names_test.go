@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestMisspelt: a name that is nearly one of ours is refused.
@@ -68,5 +69,32 @@ func TestDistance(t *testing.T) {
 	}
 	if d := distance(strings.Repeat("x", 1000), "x"); d != 999 {
 		t.Errorf("got %d", d)
+	}
+}
+
+// TestOldNames: a variable counts by its old name if it is not set by the new one.
+func TestOldNames(t *testing.T) {
+	vars := map[string]string{"THUNDER_SILENCE": "3s", "THUNDER_PRIVATE": "1", NoPeerReads: "0", "THUNDER_SMALL_PAGES": "perhaps"}
+	getenv := func(name string) string { return vars[name] }
+	r := &Reader{Getenv: getenv}
+	if r.Duration(HeartbeatTimeout) != 3*time.Second || r.Bool(NoPeerReads) || r.Err() != nil {
+		t.Errorf("not read as they are set: %v", r.Err())
+	}
+	if r.Bool(NoHugePages); r.Err() == nil || r.Err().Error() != `THUNDER_SMALL_PAGES is "perhaps": give 1 or 0` {
+		t.Errorf("got %v, want the name that is set", r.Err())
+	}
+	want := [][2]string{{"THUNDER_SILENCE", HeartbeatTimeout}, {"THUNDER_SMALL_PAGES", NoHugePages}}
+	if got := Renamed(getenv); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if _, err := Names([]string{"THUNDER_SILENCE=3s"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := Names([]string{Prefix + "SILENC=3s"}); err == nil || !strings.HasSuffix(err.Error(), "THUNDER_HEARTBEAT_TIMEOUT?") {
+		t.Errorf("got %v, want the new name", err)
+	}
+	list, _ := Survey([]string{"THUNDER_SILENCE=3s"})
+	if s := setting(t, list, HeartbeatTimeout); s.Value != "3s" || s.SetAs != "THUNDER_SILENCE" {
+		t.Errorf("got %+v", s)
 	}
 }

@@ -43,11 +43,11 @@ func (r *Reader) value(name string, of ...Kind) (*Var, string) {
 	if getenv == nil {
 		getenv = os.Getenv
 	}
-	text := getenv(v.Name)
+	set, text := v.from(getenv)
 	if text == "" {
 		return v, ""
 	}
-	if err := v.Check(text); err != nil {
+	if err := v.named(set).Check(text); err != nil {
 		r.Fail(err)
 		return v, ""
 	}

@@ -27,6 +27,7 @@ type Setting struct {
 	Part    Part   `json:"part,omitempty"` // "" if it is no variable of ours
 	About   string `json:"about,omitempty"`
 	Hidden  bool   `json:"hidden,omitempty"`
+	SetAs   string `json:"set_as,omitempty"`  // its old name, if that is the one that is set
 	Problem string `json:"problem,omitempty"` // what is wrong with it
 }
 
@@ -48,12 +49,15 @@ func Survey(environ []string) ([]Setting, error) {
 		if v.Default == "" {
 			s.Source = NotSet
 		}
-		if text := vars[v.Name]; text != "" {
+		if set, text := v.from(func(name string) string { return vars[name] }); text != "" {
 			s.Value, s.Source = shown(&v, text), Environment
+			if set != v.Name {
+				s.SetAs = set
+			}
 			if v.Launcher && vars[LaunchID] != "" {
 				s.Source = Launcher
 			}
-			if err := v.Check(text); err != nil {
+			if err := v.named(set).Check(text); err != nil {
 				s.Problem = v.want()
 				errs = append(errs, err)
 			}

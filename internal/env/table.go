@@ -18,15 +18,15 @@ const (
 	TokenFile = "THUNDER_TOKEN_FILE"
 	Insecure  = "THUNDER_INSECURE"
 
-	Timeout = "THUNDER_TIMEOUT"
-	Silence = "THUNDER_SILENCE"
+	Timeout          = "THUNDER_TIMEOUT"
+	HeartbeatTimeout = "THUNDER_HEARTBEAT_TIMEOUT"
 
 	Fabric      = "THUNDER_FABRIC"
 	RDMADevices = "THUNDER_RDMA_DEVICES"
 	RDMAGID     = "THUNDER_RDMA_GID"
 	Checksum    = "THUNDER_CHECKSUM"
-	Private     = "THUNDER_PRIVATE"
-	SmallPages  = "THUNDER_SMALL_PAGES"
+	NoPeerReads = "THUNDER_NO_PEER_READS"
+	NoHugePages = "THUNDER_NO_HUGE_PAGES"
 	ShmPortable = "THUNDER_SHM_PORTABLE"
 
 	Profile   = "THUNDER_PROFILE"
@@ -77,7 +77,7 @@ var table = []Var{
 
 	{Name: Timeout, Part: Failures, Kind: Duration, Default: "5m0s",
 		About: "time limit of every operation"},
-	{Name: Silence, Part: Failures, Kind: Duration, Default: "2s; 15s on one machine",
+	{Name: HeartbeatTimeout, Part: Failures, Kind: Duration, Default: "2s; 15s on one machine", Old: "THUNDER_SILENCE",
 		About: "after how long without a heartbeat a rank counts as lost"},
 
 	{Name: Fabric, Part: Transport, Kind: Choice, Choices: []string{"auto", "tcp", "rdma", "shm", "mem"}, Default: "auto",
@@ -88,9 +88,9 @@ var table = []Var{
 		About: "index of the RDMA devices' address (GID)"},
 	{Name: Checksum, Part: Transport, Kind: Bool, Default: "0",
 		About: "send a checksum with every message over TCP, on all ranks or on none"},
-	{Name: Private, Part: Transport, Kind: Bool, Default: "0",
+	{Name: NoPeerReads, Part: Transport, Kind: Bool, Default: "0", Old: "THUNDER_PRIVATE",
 		About: "keep ranks of this machine from reading this rank's memory"},
-	{Name: SmallPages, Part: Transport, Kind: Bool, Default: "0",
+	{Name: NoHugePages, Part: Transport, Kind: Bool, Default: "0", Old: "THUNDER_SMALL_PAGES",
 		About: "do not ask for huge pages under long buffers"},
 	{Name: ShmPortable, Part: Transport, Kind: Bool, Default: "0", Hidden: true,
 		About: "share memory on Linux as on other systems"},
@@ -152,6 +152,9 @@ var byName = func() map[string]*Var {
 	m := make(map[string]*Var, len(table))
 	for i := range table {
 		m[table[i].Name] = &table[i]
+		if old := table[i].Old; old != "" {
+			m[old] = &table[i]
+		}
 	}
 	return m
 }()
@@ -159,5 +162,5 @@ var byName = func() map[string]*Var {
 // All returns the table.
 func All() []Var { return table }
 
-// Lookup returns the variable of a name; nil if there is none.
+// Lookup returns the variable of a name, which may be its old one; nil if there is none.
 func Lookup(name string) *Var { return byName[name] }

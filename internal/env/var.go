@@ -53,6 +53,7 @@ const (
 // A Var describes one variable.
 type Var struct {
 	Name    string
+	Old     string // the name that it had before; it counts if the new one is not set
 	Part    Part
 	Kind    Kind
 	Default string // in words where it is not a value; "" for none
@@ -81,6 +82,26 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// from returns the value of v, and the name under which it is set; "" if it is not.
+func (v *Var) from(getenv func(string) string) (name, text string) {
+	if text := getenv(v.Name); text != "" {
+		return v.Name, text
+	}
+	if v.Old != "" {
+		if text := getenv(v.Old); text != "" {
+			return v.Old, text
+		}
+	}
+	return "", ""
+}
+
+// named returns v under the name by which it is set, for errors about it.
+func (v *Var) named(name string) *Var {
+	n := *v
+	n.Name = name
+	return &n
+}
 
 // bad returns the error about a value of v.
 func (v *Var) bad(value string) error {
