@@ -24,16 +24,17 @@ import (
 // lists them), or from the launcher that started it: thunder launch, mpirun, srun,
 // torchrun, mlx.launch, or Kubernetes. Without any of them it is alone.
 func Init(ctx context.Context, o Options) (*Comm, error) {
-	o, err := o.complete(os.Getenv)
+	o, strangers, err := o.fromProcess()
 	if err != nil {
 		return nil, err
 	}
+	hint(o.Logger, strangers)
 	if err := o.checkFabric(); err != nil {
 		return nil, err
 	}
 	cfg, err := whoAmI(o, os.Getenv)
 	if err != nil {
-		return nil, fmt.Errorf("thunder: %w", err)
+		return nil, err
 	}
 	cfg.Logger = o.Logger
 	if cfg.StartTimeout == 0 {
@@ -119,19 +120,22 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 // whoAmI puts together what the options, the environment and the launcher say, in
 // that order of weight.
 func whoAmI(o Options, getenv func(string) string) (rendezvous.Config, error) {
-	env, err := rendezvous.FromEnv(getenv)
+	cfg, err := rendezvous.FromEnv(getenv)
 	if err != nil {
-		return env, err
+		return cfg, &OptionError{Err: err}
 	}
-	cfg := env.Merge(o.place())
+	cfg = cfg.Merge(o.place())
 	if cfg.Way() != rendezvous.Alone && cfg.Rank != rendezvous.NoRank {
 		return cfg, nil
 	}
 	source := detect.System()
 	source.Getenv = getenv
 	job, ok, err := detect.Detect(source)
-	if err != nil || !ok {
-		return cfg, err
+	if err != nil {
+		return cfg, fmt.Errorf("thunder: %w", err)
+	}
+	if !ok {
+		return cfg, nil
 	}
 	base := rendezvous.Config{
 		Rank: job.Rank, Size: job.Size, Coordinator: job.Coordinator, Hostfile: job.Hostfile,

@@ -42,7 +42,7 @@ type job struct {
 func newJob(o Options, clock *ticks.Clock) *job {
 	return &job{
 		tuning:  tuning.Job{Algo: o.Algo, Calibrate: o.Calibrate, Segment: o.Segment},
-		timeout: o.Timeout, noHugePages: o.SmallPages, clock: clock,
+		timeout: o.Timeout, noHugePages: o.NoHugePages, clock: clock,
 	}
 }
 

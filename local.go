@@ -3,7 +3,6 @@ package thunder
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 
@@ -16,31 +15,32 @@ import (
 // Local returns n ranks that are goroutines of this process, for tests, examples and
 // programs that use several devices of one machine. Close all of them.
 func Local(n int, o Options) ([]*Comm, error) {
-	o, err := o.complete(os.Getenv)
-	if err != nil {
-		return nil, err
-	}
 	fabrics, err := mem.New(n)
 	if err != nil {
 		return nil, fmt.Errorf("thunder: %w", err)
 	}
-	return over(fabrics, o)
+	return Over(fabrics, o)
 }
 
 // Over returns the ranks of fabrics that are all in this process, one rank a fabric. It is
 // for those who write a provider; Local does the same with one of its own. Closing the
-// Comms closes the fabrics.
-func Over(fabrics []fabric.Fabric, o Options) ([]*Comm, error) {
-	o, err := o.complete(os.Getenv)
+// Comms closes the fabrics; so does an error.
+func Over(fabrics []fabric.Fabric, o Options) (comms []*Comm, err error) {
+	defer func() {
+		if err != nil {
+			for _, f := range fabrics {
+				f.Close()
+			}
+		}
+	}()
+	o, strangers, err := o.fromProcess()
 	if err != nil {
 		return nil, err
 	}
-	return over(fabrics, o)
-}
-
-func over(fabrics []fabric.Fabric, o Options) ([]*Comm, error) {
+	hint(o.Logger, strangers)
 	n := len(fabrics)
-	comms, errs := make([]*Comm, n), make([]error, n)
+	comms = make([]*Comm, n)
+	errs := make([]error, n)
 	hosts := slices.Repeat([]string{hostname()}, n)
 	var wg sync.WaitGroup
 	for r, f := range fabrics {
@@ -56,9 +56,6 @@ func over(fabrics []fabric.Fabric, o Options) ([]*Comm, error) {
 	wg.Wait()
 	for r, err := range errs {
 		if err != nil {
-			for _, f := range fabrics {
-				f.Close()
-			}
 			return nil, fmt.Errorf("thunder: local rank %d: %w", r, err)
 		}
 	}

@@ -3,6 +3,8 @@ package thunder
 import (
 	"strings"
 	"testing"
+
+	"thundercollective/internal/env"
 )
 
 // TestLogLevels: who brings no logger hears of warnings; THUNDER_LOG says otherwise.
@@ -11,8 +13,9 @@ func TestLogLevels(t *testing.T) {
 		"": "W", "warn": "W", "WARN": "W", "info": "WI", "debug": "WID", "off": "",
 	} {
 		var out strings.Builder
-		log, err := newLogger(&out, level)
-		if err != nil {
+		r := &env.Reader{Getenv: func(string) string { return level }}
+		log := newLogger(&out, r)
+		if err := r.Err(); err != nil {
 			t.Errorf("%q: %v", level, err)
 			continue
 		}

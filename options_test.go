@@ -1,6 +1,7 @@
 package thunder
 
 import (
+	"log/slog"
 	"reflect"
 	"testing"
 )
@@ -16,10 +17,11 @@ func TestRDMAOptions(t *testing.T) {
 		{"a", "0", Options{}, false},
 		{"", "x", Options{}, false},
 	} {
-		env := map[string]string{"THUNDER_RDMA_DEVICES": tt.devices, "THUNDER_RDMA_GID": tt.gid}
-		var o Options
-		if err := o.rdmaOptions(func(k string) string { return env[k] }); (err == nil) != tt.ok || tt.ok && !reflect.DeepEqual(o, tt.want) {
-			t.Errorf("%q, %q: got %+v, %v", tt.devices, tt.gid, o, err)
+		vars := map[string]string{"THUNDER_RDMA_DEVICES": tt.devices, "THUNDER_RDMA_GID": tt.gid}
+		o, err := Options{Logger: slog.New(slog.DiscardHandler)}.complete(func(k string) string { return vars[k] })
+		got := Options{Devices: o.Devices, GIDIndex: o.GIDIndex}
+		if (err == nil) != tt.ok || tt.ok && !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%q, %q: got %+v, %v", tt.devices, tt.gid, got, err)
 		}
 	}
 }

@@ -21,6 +21,8 @@ type (
 	Kind = collective.Kind
 	// Algo is a way to perform an operation.
 	Algo = collective.Algo
+	// A Path is how ranks carry out an operation. See Comm.Choice.
+	Path = collective.Path
 	// Traffic counts messages and payload bytes.
 	Traffic = fabric.Traffic
 )
@@ -84,6 +86,15 @@ const (
 	HalvingDoubling = collective.HalvingDoubling
 	Tree            = collective.Tree
 	Hier            = collective.Hier
+)
+
+// Paths. Comm.Choice returns which one an operation takes.
+const (
+	PathMessages  = collective.PathMessages
+	PathBoard     = collective.PathBoard
+	PathExchange  = collective.PathExchange
+	PathShared    = collective.PathShared
+	PathRoundTrip = collective.PathRoundTrip
 )
 
 // ParseDType reads an element type by its short name, such as "f32".

@@ -8,7 +8,7 @@ import (
 
 // A laneRunner executes one lane of each plan.
 type laneRunner struct {
-	x      *Executor
+	r      *runner
 	number int
 	work   chan struct{} // for all but the first lane, which the caller of Run runs
 
@@ -20,8 +20,8 @@ type laneRunner struct {
 	divide        bool
 }
 
-func newLaneRunner(x *Executor, number int) *laneRunner {
-	l := &laneRunner{x: x, number: number}
+func newLaneRunner(r *runner, number int) *laneRunner {
+	l := &laneRunner{r: r, number: number}
 	l.onPiece = l.reducePiece
 	return l
 }
@@ -29,65 +29,65 @@ func newLaneRunner(x *Executor, number int) *laneRunner {
 // start gives the lane a goroutine.
 func (l *laneRunner) start() {
 	l.work = make(chan struct{})
-	l.x.workers.Add(1)
+	l.r.workers.Add(1)
 	go func() {
-		defer l.x.workers.Done()
+		defer l.r.workers.Done()
 		for range l.work {
 			l.run()
-			l.x.busyLanes.Done()
+			l.r.busyLanes.Done()
 		}
 	}()
 }
 
 // run performs the lane of the current plan until its end or a failure.
 func (l *laneRunner) run() {
-	lane := &l.x.plan.lanes[l.number]
+	lane := &l.r.plan.lanes[l.number]
 	for i := range lane.actions {
 		a := &lane.actions[i]
 		for _, w := range lane.waits[a.from:a.to] {
-			if err := l.x.boxes[w.peer].wait(w.n); err != nil {
-				l.x.fail(l.x.stepError(l.number, i, err))
+			if err := l.r.boxes[w.peer].wait(w.n); err != nil {
+				l.r.fail(l.r.stepError(l.number, i, err))
 				return
 			}
 		}
-		if l.x.failed.Load() {
+		if l.r.failed.Load() {
 			return
 		}
 		if err := l.perform(a); err != nil {
-			l.x.fail(l.x.stepError(l.number, i, err))
+			l.r.fail(l.r.stepError(l.number, i, err))
 			return
 		}
 	}
 }
 
 func (l *laneRunner) perform(a *planAction) error {
-	x := l.x
+	r := l.r
 	switch a.Step {
 	case SendStep:
-		return x.boxes[a.Peer].post(l.number, x.bytes(a.Src), a.tail)
+		return r.boxes[a.Peer].post(l.number, r.bytes(a.Src), a.tail)
 	case RecvStep:
-		link, err := x.boxes[a.Peer].open()
+		link, err := r.boxes[a.Peer].open()
 		if err != nil {
 			return err
 		}
-		return link.Recv(x.ctx, &x.tag, x.bytes(a.Dst))
+		return link.Recv(r.ctx, &r.tag, r.bytes(a.Dst))
 	case RecvReduceStep:
-		link, err := x.boxes[a.Peer].open()
+		link, err := r.boxes[a.Peer].open()
 		if err != nil {
 			return err
 		}
-		l.dst, l.arg = x.bytes(a.Dst), x.bytes(a.Arg)
-		l.incomingFirst, l.divide = a.IncomingFirst, a.Final && x.plan.divide
-		err = link.RecvFunc(x.ctx, &x.tag, len(l.dst), l.onPiece)
+		l.dst, l.arg = r.bytes(a.Dst), r.bytes(a.Arg)
+		l.incomingFirst, l.divide = a.IncomingFirst, a.Final && r.plan.divide
+		err = link.RecvFunc(r.ctx, &r.tag, len(l.dst), l.onPiece)
 		l.dst, l.arg = nil, nil
 		return err
 	case CopyStep:
-		copy(x.bytes(a.Dst), x.bytes(a.Src))
+		copy(r.bytes(a.Dst), r.bytes(a.Src))
 	case ReduceStep:
-		dst := x.bytes(a.Dst)
-		x.plan.kernel(dst, x.bytes(a.Arg), x.bytes(a.Src))
-		if a.Final && x.plan.divide {
-			reduce.Divide(x.plan.dtype, dst, dst, x.size)
+		dst := r.bytes(a.Dst)
+		r.plan.kernel(dst, r.bytes(a.Arg), r.bytes(a.Src))
+		if a.Final && r.plan.divide {
+			reduce.Divide(r.plan.dtype, dst, dst, r.size)
 		}
 	default:
 		return fmt.Errorf("unknown step %v", a.Step)
@@ -102,9 +102,9 @@ func (l *laneRunner) reducePiece(off int, p []byte) error {
 	if l.incomingFirst {
 		left, right = right, left
 	}
-	l.x.plan.kernel(dst, left, right)
+	l.r.plan.kernel(dst, left, right)
 	if l.divide {
-		reduce.Divide(l.x.plan.dtype, dst, dst, l.x.size)
+		reduce.Divide(l.r.plan.dtype, dst, dst, l.r.size)
 	}
 	return nil
 }

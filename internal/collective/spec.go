@@ -72,6 +72,10 @@ type Spec struct {
 	// Crowded says that all ranks are on one host, whose processors they outnumber.
 	Crowded bool
 
+	// Fixed says that the caller has asked for Algo: its messages are sent even where
+	// the ranks share memory. See Path.
+	Fixed bool
+
 	// Window bounds the scratch of algorithms that stage data, in elements;
 	// zero stands for DefaultWindow. Scratch exceeds it only where it is too
 	// small for one element per stage.

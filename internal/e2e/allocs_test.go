@@ -37,7 +37,7 @@ func TestNoAllocations(t *testing.T) {
 
 func countAllocations(t *testing.T, ranks func(testing.TB, int, thunder.Options) []*thunder.Comm, count int, do func(context.Context, *thunder.Comm, []float32) error) {
 	// Heartbeats go by the clock, not by the operation: none in this hour.
-	comms := ranks(t, 2, thunder.Options{Silence: time.Hour})
+	comms := ranks(t, 2, thunder.Options{HeartbeatTimeout: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	again, done := make(chan bool), make(chan struct{})

@@ -66,7 +66,7 @@ func joinStory(t *testing.T, seed uint64) {
 			cmd = exec.Command("sleep", "600")
 		}
 		cmd.Env = append(os.Environ(), roleVar+"=chaos", fmt.Sprintf("THUNDER_RANK=%d", r), "THUNDER_TOKEN=secret",
-			"THUNDER_FABRIC="+fabric, "THUNDER_SHM_PORTABLE="+portable, "TMPDIR="+doors, "THUNDER_SILENCE="+chaosSilence.String(), "THUNDER_START_TIMEOUT="+joinLimit.String())
+			"THUNDER_FABRIC="+fabric, "THUNDER_SHM_PORTABLE="+portable, "TMPDIR="+doors, "THUNDER_HEARTBEAT_TIMEOUT="+chaosSilence.String(), "THUNDER_START_TIMEOUT="+joinLimit.String())
 		cmd.Env = append(cmd.Env, env...)
 		j.start(cmd)
 	}

@@ -107,7 +107,7 @@ func simulate(t *testing.T, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	n := 2 + rng.IntN(5)
 	net := simnet.New(n)
-	comms, err := thunder.Over(net.Fabrics(), thunder.Options{Timeout: simTimeout, Silence: simSilence})
+	comms, err := thunder.Over(net.Fabrics(), thunder.Options{Timeout: simTimeout, HeartbeatTimeout: simSilence})
 	if err != nil {
 		t.Fatal(err)
 	}

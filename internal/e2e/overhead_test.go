@@ -18,7 +18,7 @@ func BenchmarkOverhead(b *testing.B) {
 		for _, size := range []int{8, 1 << 20} {
 			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
 				full := fabrics[name](b, 2, thunder.Options{})
-				bare := fabrics[name](b, 2, thunder.Options{Silence: time.Hour})
+				bare := fabrics[name](b, 2, thunder.Options{HeartbeatTimeout: time.Hour})
 				ops := max(20, 200_000/size)
 				ops = min(ops, 2000)
 				turn := func(comms []*thunder.Comm) time.Duration {

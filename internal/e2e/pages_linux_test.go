@@ -8,9 +8,9 @@ import (
 	"thundercollective/internal/hugepages/hugetest"
 )
 
-// TestSmallPages: buffers that are used repeatedly are moved, unless that is not wanted,
+// TestNoHugePages: buffers that are used repeatedly are moved, unless that is not wanted,
 // and keep what is in them.
-func TestSmallPages(t *testing.T) {
+func TestNoHugePages(t *testing.T) {
 	allReduce := func(c *thunder.Comm, buf []int32) error {
 		return thunder.AllReduce(context.Background(), c, buf, thunder.Max)
 	}
@@ -39,7 +39,7 @@ func smallPages(t *testing.T, ranks func(testing.TB, int, thunder.Options) []*th
 	hugetest.OnDemand(t)
 	const count, uses = 4 << 20, 5
 	for _, small := range []bool{true, false} {
-		comms := ranks(t, 2, thunder.Options{SmallPages: small})
+		comms := ranks(t, 2, thunder.Options{NoHugePages: small})
 		var bufs [2][]byte
 		for r := range bufs {
 			bufs[r] = hugetest.Memory(t, 4*count)

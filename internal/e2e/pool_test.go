@@ -50,7 +50,7 @@ func TestPool(t *testing.T) {
 			if private && n == 5 {
 				continue
 			}
-			comms := shmRanks(t, n, thunder.Options{Private: private})
+			comms := shmRanks(t, n, thunder.Options{NoPeerReads: private})
 			each(t, n, func(r int) error { return thunder.Barrier(context.Background(), comms[r]) })
 			for _, tt := range poolCases {
 				for _, count := range []int{1000, 8192, 40_001, 1<<20 + 3} {
@@ -63,15 +63,16 @@ func TestPool(t *testing.T) {
 							continue // it makes no more difference
 						}
 						choice := comms[0].Choice(tt.kind, thunder.Auto, thunder.I32, count)
-						pooled := choice.Pooled || choice.PooledAlloc && memory == "alloc"
-						if choice.Travels && memory != "alloc" {
-							pooled = false
+						path := choice.Path
+						if memory == "alloc" {
+							path = choice.PathAlloc
 						}
-						if private && choice.Pooled {
+						shared := path == thunder.PathShared
+						if private && choice.Path == thunder.PathShared {
 							t.Errorf("%v of %d elements is done in memory that nobody may read", tt.kind, count)
 						}
 						each(t, n, func(r int) error {
-							if err := tt.do(comms[r], count, alloc(r), pooled); err != nil {
+							if err := tt.do(comms[r], count, alloc(r), shared); err != nil {
 								return fmt.Errorf("%d ranks, private %v, %s memory: %v of %d: %w", n, private, memory, tt.kind, count, err)
 							}
 							return nil
@@ -84,7 +85,7 @@ func TestPool(t *testing.T) {
 }
 
 // do performs the operation, twice, on one rank.
-func (p *poolCase) do(c *thunder.Comm, count int, alloc, pooled bool) error {
+func (p *poolCase) do(c *thunder.Comm, count int, alloc, shared bool) error {
 	n, isRoot := c.Size(), c.Rank() == poolRoot
 	var lengths [2]int
 	if p.send != nil && (p.kind != thunder.KindScatter || isRoot) {
@@ -128,7 +129,7 @@ func (p *poolCase) do(c *thunder.Comm, count int, alloc, pooled bool) error {
 			return err
 		}
 		// Heartbeats may come between.
-		if sent := c.Traffic().SentBytes - before; pooled && sent > 4096 {
+		if sent := c.Traffic().SentBytes - before; shared && sent > 4096 {
 			return fmt.Errorf("%d bytes were sent", sent)
 		}
 		for i, got := range recv {

@@ -47,7 +47,7 @@ func rdmaStory(t *testing.T, seed uint64) {
 	count := []int{1, 3000, 300_000}[rng.IntN(3)]
 	victim := rng.IntN(n)
 	kill := rng.IntN(2) == 0
-	j := overRDMA(t, n, kinds[seed%2](), thunder.Options{Silence: chaosSilence, Timeout: 20 * time.Second})
+	j := overRDMA(t, n, kinds[seed%2](), thunder.Options{HeartbeatTimeout: chaosSilence, Timeout: 20 * time.Second})
 	story := fmt.Sprintf("seed %d: kind %d, %d elements, rank %d, killed %v", seed, seed%2, count, victim, kill)
 	begun := make(chan struct{})
 	go func() {

@@ -35,7 +35,7 @@ const oneStream = `["halo0/0-1.3", "halo1/0-3.1", "20"]`
 func (h *halos) options(rank int) thunder.Options {
 	return thunder.Options{
 		Rank: rank, Size: 2, Hostfile: h.hostfile, Fabric: "tcp", Token: []byte("secret"),
-		Silence: time.Minute, StartTimeout: 2 * time.Minute, // whatever the load
+		HeartbeatTimeout: time.Minute, StartTimeout: 2 * time.Minute, // whatever the load
 	}
 }
 

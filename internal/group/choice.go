@@ -12,11 +12,9 @@ type Choice struct {
 	Algo    collective.Algo
 	Segment int // the length in bytes of the segments in which its messages travel
 
-	// What ranks of one machine do instead, the first of these that is set: they show each
-	// other on a board what is short (Board); they take what they need from each other's
-	// memory, if all of it is of Comm.Alloc (PooledAlloc), or whatever memory it is
-	// (Pooled); they lend each other what is not of Comm.Alloc, to be worked on (Travels).
-	Board, Pooled, PooledAlloc, Travels bool
+	// Path is how ranks carry it out with ordinary buffers, PathAlloc with buffers that
+	// all of them have from Comm.Alloc. Only PathMessages and PathExchange follow Algo.
+	Path, PathAlloc collective.Path
 
 	Crowded bool // there are more ranks than cores, all on one machine
 }
@@ -27,17 +25,18 @@ type Choice struct {
 func (g *Group) Choice(k collective.Kind, a collective.Algo, dt reduce.DType, count int) Choice {
 	g.turn.enterAndWait() // the model belongs to the operations
 	defer g.turn.leave()
-	s := collective.Spec{Kind: k, Algo: a, Size: len(g.cfg.Ranks), Count: count, Cables: g.cfg.Cables}
+	s := collective.Spec{
+		Kind: k, Algo: a, Rank: g.cfg.Rank, Size: len(g.cfg.Ranks), Count: count, RecvCount: count, Cables: g.cfg.Cables, Hosts: g.cfg.Hosts,
+		Crowded: a == collective.Auto && g.exec.Crowded(), Fixed: a != collective.Auto,
+		Separate: k == collective.AllToAll || k == collective.ReduceScatter,
+	}
 	if a == collective.Auto {
 		s.Algo = g.cfg.Tuning.AlgoFor(k)
 	}
 	s = s.ResolveWith(dt.Size(), g.chooser.Algo)
-	bytes := count * dt.Size()
-	choice := Choice{Algo: s.Algo, Segment: cmp.Or(g.chooser.SegmentFor(k, s.Algo, bytes), collective.DefaultSegment), Crowded: g.census.crowded}
-	if g.census.commons && a == collective.Auto {
-		choice.Board = g.hasRoom(k, s.Shown(dt.Size()))
-		choice.PooledAlloc, choice.Pooled = collective.Pools(k, len(g.cfg.Ranks), bytes, g.census.reads)
-		choice.Travels = collective.Travels(k, len(g.cfg.Ranks), bytes)
-	}
+	segment := g.chooser.SegmentFor(k, s.Algo, count*dt.Size())
+	choice := Choice{Algo: s.Algo, Segment: cmp.Or(segment, collective.DefaultSegment), Crowded: g.exec.Crowded()}
+	s.Segment = segment / max(1, dt.Size())
+	choice.Path, choice.PathAlloc = g.exec.Decide(s, dt, false), g.exec.Decide(s, dt, true)
 	return choice
 }

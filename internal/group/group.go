@@ -68,11 +68,8 @@ type Group struct {
 	plans   plans
 	chooser tuning.Chooser // under turn
 	exec    *collective.Executor
-	tag     fabric.Tag   // of the operation, under turn
-	census  census       // under turn
-	board   fabric.Board // for what is short, under turn; nil if there is none
-	swapper fabric.Swapper
-	short   int
+	tag     fabric.Tag // of the operation, under turn
+	counted bool       // the census was taken, under turn
 	pages   hugepages.Adviser
 	links   links // of collectives
 	direct  links // of point-to-point messages
@@ -88,7 +85,7 @@ type Group struct {
 // New makes a group.
 func New(cfg Config) *Group {
 	n := len(cfg.Ranks)
-	g := &Group{cfg: cfg, self: cfg.Ranks[cfg.Rank], pairs: make([]pair, n), short: -1}
+	g := &Group{cfg: cfg, self: cfg.Ranks[cfg.Rank], pairs: make([]pair, n)}
 	g.ctx, g.stop = context.WithCancelCause(context.Background())
 	g.chooser = tuning.Chooser{Size: n, Hosts: cfg.Hosts, Cables: cfg.Cables != nil, Segment: cfg.Tuning.Segment}
 	g.current.past.Store(recorder.NewRing(cfg.History))
@@ -101,8 +98,8 @@ func New(cfg Config) *Group {
 	g.direct = links{group: g, channel: channelOf(cfg.ID, true), links: make([]fabric.Link, n)}
 	if n > 1 {
 		g.plans.planner = collective.NewPlanner()
-		g.exec = collective.NewExecutor(cfg.Rank, n, &g.links)
 	}
+	g.exec = collective.NewExecutor(cfg.Rank, n, &g.links, g.links.failed)
 	return g
 }
 
@@ -146,13 +143,7 @@ func (g *Group) Drain() {
 // Release gives back what operations of the group used.
 func (g *Group) Release() {
 	defer g.turn.leave()
-	if g.exec != nil {
-		g.exec.Close()
-	}
-	if g.board != nil {
-		g.board.Close()
-		g.board = nil
-	}
+	g.exec.Close()
 	g.current.release()
 	g.links.close()
 	g.direct.close()

@@ -17,8 +17,8 @@ type links struct {
 	closed bool
 }
 
-// Link returns the link to a rank of the group. It makes links a
-// collective.Peers.
+// Link returns the link to a rank of the group. It makes links the
+// collective.Links of an executor.
 func (p *links) Link(ctx context.Context, peer int) (fabric.Link, error) {
 	p.mu.Lock()
 	l := p.links[peer]
@@ -41,13 +41,6 @@ func (p *links) Link(ctx context.Context, peer int) (fabric.Link, error) {
 	return l, nil
 }
 
-// opened returns the link to a rank of the group if it is open, else nil.
-func (p *links) opened(peer int) fabric.Link {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.links[peer]
-}
-
 // close breaks all links of the channel.
 func (p *links) close() {
 	p.mu.Lock()
@@ -60,9 +53,9 @@ func (p *links) close() {
 	}
 }
 
-// Failed makes links a collective.Failer: it ends the group, and with it what is
-// still blocked in it, as soon as one part of an operation fails.
-func (p *links) Failed(err error) {
+// failed ends the group, and with it what is still blocked in it, as soon as one part of
+// an operation fails.
+func (p *links) failed(err error) {
 	p.group.explain(err, p.group.current.operation())
 }
 

@@ -31,7 +31,7 @@ func (g *Group) plan(r *Request, count int) (*collective.Plan, error) {
 		Kind: r.Kind, Algo: r.Algo, Rank: g.cfg.Rank, Size: len(g.cfg.Ranks), Root: r.Root,
 		Count: count, Separate: r.Send != nil, Cables: g.cfg.Cables, Hosts: g.cfg.Hosts,
 		// The census is taken before the first operation that leaves a choice, not before others.
-		Crowded: r.Algo == collective.Auto && g.census.crowded,
+		Crowded: r.Algo == collective.Auto && g.exec.Crowded(), Fixed: r.Algo != collective.Auto,
 	}
 	if s.Algo == collective.Auto {
 		s.Algo = g.cfg.Tuning.AlgoFor(r.Kind)

@@ -73,7 +73,7 @@ func (g *Group) run(ctx context.Context, r *Request, a *call, wait <-chan struct
 	if g.failed.Load() {
 		return g.Err()
 	}
-	if g.census.due(g, r) {
+	if g.censusDue(r) {
 		if err := g.first(ctx, *a); err != nil {
 			return err
 		}
@@ -84,19 +84,25 @@ func (g *Group) run(ctx context.Context, r *Request, a *call, wait <-chan struct
 	}
 	a.algo = plan.Algo()
 	a.encode(&g.tag)
-	// What is short goes out before all else, which is then done while it is under way.
-	done := headless
+	var op collective.Operation
+	op.Plan, op.Tag, op.Main, op.Input = plan, &g.tag, r.Recv, r.Send
+	// What is short goes out before anything else, which is then done while it is under way.
+	started := false
 	if ctx.Err() == nil {
-		done, err = g.early(r, plan)
+		started, err = g.exec.Begin(g.ctx, &op)
 	}
 	now := g.cfg.Clock.Now()
 	g.current.begin(g, ctx, a.seq, &g.tag, now)
 	switch {
 	case err != nil:
-	case done == headless && ctx.Err() != nil:
+	case started:
+		err = g.exec.Finish(g.ctx, &op)
+	case ctx.Err() != nil:
 		err = g.giveUp(ctx, *a)
 	default:
-		err = g.execute(r, plan, done)
+		g.pages.Used(r.Recv)
+		g.pages.Used(r.Send)
+		err = g.exec.Finish(g.ctx, &op)
 	}
 	took := g.cfg.Clock.Now() - now
 	g.current.end(a.seq, took, err)

@@ -2,11 +2,11 @@ package wiring
 
 import (
 	"log/slog"
-	"os"
 	"runtime"
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/env"
 	"thundercollective/internal/provider/shm"
 	"thundercollective/internal/provider/stream"
 	"thundercollective/internal/provider/tcp"
@@ -85,7 +85,7 @@ func (w *Wiring) openFabric(ln *tcp.Listener, roster *rendezvous.Roster, o Confi
 	}
 	s, err := shm.New(shm.Config{
 		Bootstrap: boot, Spin: tc.Spin, Crowded: tc.Crowded, Logger: o.Logger, Require: o.Fabric == "shm",
-		Private: o.NoPeerReads, Portable: os.Getenv("THUNDER_SHM_PORTABLE") == "1", Near: near,
+		Private: o.NoPeerReads, Portable: env.On(env.ShmPortable), Near: near,
 	})
 	if err != nil {
 		return nil, err
@@ -145,5 +145,5 @@ const spinTime = 50 * time.Microsecond
 // Crowded reports whether more ranks than processors share this machine. A launcher
 // that gave each rank processors of its own says so: then we see only those.
 func Crowded(roster *rendezvous.Roster) bool {
-	return neighbours(roster) > runtime.NumCPU() && os.Getenv("THUNDER_BOUND") != "1"
+	return neighbours(roster) > runtime.NumCPU() && !env.On(env.Bound)
 }

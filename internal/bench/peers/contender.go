@@ -79,7 +79,7 @@ func thunderRun(alloc bool) runner {
 			"--min", strconv.Itoa(sizes[0]), "--max", strconv.Itoa(sizes[len(sizes)-1]),
 			"--factor", strconv.Itoa(s.factor)}
 		if apart(c.mode) {
-			args = append(args, "--apart")
+			args = append(args, "--barrier-each")
 		}
 		if alloc {
 			args = append(args, "--alloc")

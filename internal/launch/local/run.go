@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"thundercollective/internal/env"
 )
 
 // Run starts the ranks and returns when all of them, and all they started, are
@@ -56,7 +58,7 @@ type job struct {
 }
 
 func run(ctx context.Context, cfg *Config) error {
-	j := &job{cfg: cfg, mark: "THUNDER_LAUNCH_ID=" + rand.Text(), exits: make(chan *rank, cfg.Ranks)}
+	j := &job{cfg: cfg, mark: env.LaunchID + "=" + rand.Text(), exits: make(chan *rank, cfg.Ranks)}
 	if _, err := exec.LookPath(cfg.Argv[0]); err != nil && !errors.Is(err, exec.ErrDot) {
 		return &StartError{Prog: cfg.Argv[0], Err: err}
 	}

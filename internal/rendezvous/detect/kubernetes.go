@@ -4,6 +4,8 @@ import (
 	"net"
 	"strconv"
 	"strings"
+
+	"thundercollective/internal/env"
 )
 
 // kubernetes knows a pod's index, from the Job controller's variable or from the
@@ -11,7 +13,7 @@ import (
 // does not say so is alone. Pod 0 has the same name with another number, in the
 // same headless service, which is the second label of our own full name.
 func kubernetes(r *reader) Job {
-	size := "THUNDER_WORLD_SIZE"
+	size := env.WorldSize
 	if r.Getenv(size) == "" {
 		size = "WORLD_SIZE"
 	}

@@ -8,19 +8,10 @@ import (
 	"thundercollective/internal/reduce"
 )
 
-// A census is what the ranks of a group have found out together about the machine
-// they share. Groups that span machines have none.
-type census struct {
-	taken   bool
-	commons bool // all pairs share memory
-	reads   bool // all pairs can read each other's memory
-	crowded bool // ranks outnumber processors
-}
-
-// due reports whether the census comes before operation r: once, before the first one
-// that leaves a choice. All ranks decide alike.
-func (s *census) due(g *Group, r *Request) bool {
-	return !s.taken && r.Algo == collective.Auto && g.cfg.Tuning.Algo == collective.Auto && len(g.cfg.Ranks) > 1
+// censusDue reports whether the census comes before operation r: once, before the first
+// one that leaves a choice. All ranks come to the same result.
+func (g *Group) censusDue(r *Request) bool {
+	return !g.counted && r.Algo == collective.Auto && g.cfg.Tuning.Algo == collective.Auto && len(g.cfg.Ranks) > 1
 }
 
 // first takes the census as a part of operation a, and settles what algorithms are
@@ -29,12 +20,12 @@ func (g *Group) first(ctx context.Context, a call) error {
 	if ctx.Err() != nil {
 		return nil // the operation itself will say so
 	}
-	g.census.taken = true
+	g.counted = true
 	return g.aside(ctx, a, func(ctx context.Context, a call) error {
 		if err := g.takeCensus(ctx, a); err != nil {
 			return err
 		}
-		g.chooser.Crowded, g.chooser.Shared = g.census.crowded, g.census.commons
+		g.chooser.Crowded, g.chooser.Shared = g.exec.Crowded(), g.exec.Shares()
 		model, err := g.cfg.Tuning.Agree(ctx, lab{g, a.tag()}, g.cfg.Hosts)
 		g.chooser.Model = model
 		return err
@@ -52,11 +43,13 @@ func (g *Group) aside(ctx context.Context, a call, do func(context.Context, call
 	return nil
 }
 
-// takeCensus asks all ranks of the group.
+// takeCensus finds out, together with the other ranks of the group, what they share if
+// all of them are on one machine, and tells the executor.
 func (g *Group) takeCensus(ctx context.Context, a call) error {
 	if g.cfg.Hosts.Count() > 1 {
 		return nil
 	}
+	shared := collective.Shared{Ranks: g.cfg.Ranks, RoundTrips: true}
 	const shares, roomy, reads = 0, 1, 2
 	votes := []byte{1, 1, 1}
 	sharer, _ := g.cfg.Fabric.(fabric.Sharer)
@@ -65,7 +58,8 @@ func (g *Group) takeCensus(ctx context.Context, a call) error {
 		if i == g.cfg.Rank {
 			continue
 		}
-		if _, err := g.links.Link(ctx, i); err != nil {
+		link, err := g.links.Link(ctx, i)
+		if err != nil {
 			return err
 		}
 		if sharer == nil || !sharer.Shares(r) {
@@ -74,6 +68,8 @@ func (g *Group) takeCensus(ctx context.Context, a call) error {
 		if reader == nil || !reader.Reads(r) {
 			votes[reads] = 0
 		}
+		_, ok := link.(fabric.RoundTripper)
+		shared.RoundTrips = shared.RoundTrips && ok
 	}
 	if g.cfg.Crowded {
 		votes[roomy] = 0
@@ -87,37 +83,15 @@ func (g *Group) takeCensus(ctx context.Context, a call) error {
 	if err := g.exec.Run(ctx, plan, &tag, votes, nil); err != nil {
 		return err
 	}
-	g.census.commons, g.census.crowded = votes[shares] == 1, votes[roomy] == 0
-	g.census.reads = votes[reads] == 1
-	if boarder, ok := g.cfg.Fabric.(fabric.Boarder); ok && g.census.commons {
-		if g.board, err = boarder.Board(ctx, g.links.channel, g.cfg.Ranks); err != nil {
-			return err
+	shared.Crowded = votes[roomy] == 0
+	if votes[shares] == 1 {
+		shared.Memory, shared.Reads = sharer, votes[reads] == 1
+		if boarder, ok := g.cfg.Fabric.(fabric.Boarder); ok {
+			if shared.Board, err = boarder.Board(ctx, g.links.channel, g.cfg.Ranks); err != nil {
+				return err
+			}
 		}
 	}
+	g.exec.Share(shared)
 	return nil
 }
-
-// Offer makes links a collective.Commons.
-func (p *links) Offer(b []byte) (h fabric.Handle, mapped bool) {
-	fab := p.group.cfg.Fabric
-	if h, ok := fab.(fabric.Sharer).Share(b); ok {
-		return h, true
-	}
-	if p.group.census.reads {
-		h, _ = fab.(fabric.Reader).Locate(b)
-	}
-	return h, false
-}
-
-// Reach makes links a collective.Commons.
-func (p *links) Reach(peer int, h fabric.Handle, n int) ([]byte, error) {
-	return p.group.cfg.Fabric.(fabric.Sharer).Reach(p.group.cfg.Ranks[peer], h, n)
-}
-
-// Read makes links a collective.Commons.
-func (p *links) Read(peer int, h fabric.Handle, off int, b []byte) error {
-	return p.group.cfg.Fabric.(fabric.Reader).Read(p.group.cfg.Ranks[peer], h, off, b)
-}
-
-// Board makes links a collective.Commons.
-func (p *links) Board() fabric.Board { return p.group.board }

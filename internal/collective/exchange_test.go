@@ -69,8 +69,8 @@ func (s *testSwapper) Take(_ context.Context, tag *fabric.Tag, n int) ([]byte, e
 	return b, nil
 }
 
-// swapSpecs calls f with all operations of two ranks that may be swaps.
-func swapSpecs(f func(s Spec)) {
+// exchangeSpecs calls f with all operations of two ranks that may be exchanges.
+func exchangeSpecs(f func(s Spec)) {
 	for kind := AllReduce; kind <= Barrier; kind++ {
 		for _, algo := range Algos(kind) {
 			for _, count := range []int{0, 1, 7, 40} {
@@ -86,8 +86,8 @@ func swapSpecs(f func(s Spec)) {
 	}
 }
 
-// TestSwap runs all plans that are swaps as such, in all types and reductions.
-func TestSwap(t *testing.T) {
+// TestExchange runs all plans that are exchanges as such, in all types and reductions.
+func TestExchange(t *testing.T) {
 	for _, lazy := range []bool{false, true} {
 		ends := newTestSwappers(lazy)
 		var tag fabric.Tag
@@ -97,9 +97,9 @@ func TestSwap(t *testing.T) {
 			var wg sync.WaitGroup
 			for r, p := range plans {
 				wg.Go(func() {
-					gone, err := p.Post(ends[r], &tag, mains[r], inputs[r])
+					gone, err := p.post(ends[r], &tag, mains[r], inputs[r])
 					if err == nil {
-						err = p.Fetch(ctx, ends[r], &tag, mains[r], inputs[r], gone)
+						err = p.fetch(ctx, ends[r], &tag, mains[r], inputs[r], gone)
 					}
 					errs[r] = err
 				})
@@ -107,13 +107,13 @@ func TestSwap(t *testing.T) {
 			wg.Wait()
 			return errs
 		}
-		swaps := map[Kind]int{}
-		swapSpecs(func(s Spec) {
+		exchanges := map[Kind]int{}
+		exchangeSpecs(func(s Spec) {
 			for _, dt := range reduce.DTypes() {
-				if isSwap(t, s, dt) != 2 {
+				if isExchange(t, s, dt) != 2 {
 					continue
 				}
-				swaps[s.Kind]++
+				exchanges[s.Kind]++
 				for _, op := range ops(dt) {
 					newJob(t, s, dt, op).checkWith(t, DefaultSegment, run)
 					if !s.Kind.Reduces() {
@@ -123,32 +123,32 @@ func TestSwap(t *testing.T) {
 			}
 		})
 		for kind := AllReduce; kind <= Barrier; kind++ {
-			if swaps[kind] == 0 {
-				t.Errorf("no %v of two ranks is a swap", kind)
+			if exchanges[kind] == 0 {
+				t.Errorf("no %v of two ranks is an exchange", kind)
 			}
 		}
 	}
 }
 
-// isSwap says at how many of two ranks a plan is a swap.
-func isSwap(t *testing.T, s Spec, dt reduce.DType) (n int) {
+// isExchange returns at how many of two ranks a plan is an exchange.
+func isExchange(t *testing.T, s Spec, dt reduce.DType) (n int) {
 	t.Helper()
 	for s.Rank = range 2 {
 		p, err := NewPlan(s, dt, ops(dt)[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if peer, longest := p.Swap(); peer >= 0 {
+		if e := p.exchange; e != nil {
 			n++
-			if peer != 1-s.Rank || longest != s.Count*dt.Size() && longest != 0 {
-				t.Errorf("%+v of %v: swap with %d of %d bytes", s, dt, peer, longest)
+			if e.peer != 1-s.Rank || e.longest != s.Count*dt.Size() && e.longest != 0 {
+				t.Errorf("%+v of %v: exchange with %d of %d bytes", s, dt, e.peer, e.longest)
 			}
 		}
 	}
 	return n
 }
 
-// An asSwapper is a link in the hands of a plan that is a swap.
+// asSwapper makes any link a fabric.Swapper.
 type asSwapper struct{ fabric.Link }
 
 func (s asSwapper) Short() int                       { return 1 << 10 }
@@ -164,42 +164,51 @@ func (s asSwapper) Take(ctx context.Context, tag *fabric.Tag, n int) ([]byte, er
 	return b, s.Recv(ctx, tag, b)
 }
 
-// TestSwapMeetsExecutor: a rank cannot tell whether its peer runs a plan as a swap.
-func TestSwapMeetsExecutor(t *testing.T) {
+// swapLinks are Links all of which are fabric.Swappers.
+type swapLinks struct{ Links }
+
+func (s swapLinks) Link(ctx context.Context, peer int) (fabric.Link, error) {
+	l, err := s.Links.Link(ctx, peer)
+	return asSwapper{l}, err
+}
+
+// TestExchangeMeetsMessages: a rank cannot tell whether its peer takes the path of an
+// exchange or that of messages. That is decided by the link and the plan.
+func TestExchangeMeetsMessages(t *testing.T) {
 	for swapping := range 2 {
-		t.Run(fmt.Sprintf("rank %d swaps", swapping), func(t *testing.T) {
-			peers := memPeers(t, 2)
-			g := newTestGroup(t, peers)
+		t.Run(fmt.Sprintf("rank %d exchanges", swapping), func(t *testing.T) {
+			links := memLinks(t, 2)
+			links[swapping] = swapLinks{links[swapping]}
+			g := newTestGroup(t, links)
+			opened := false
 			run := func(ctx context.Context, plans []*Plan, mains, inputs [][]byte) []error {
 				g.tag[0]++
 				errs := make([]error, 2)
 				var wg sync.WaitGroup
 				for r, p := range plans {
 					wg.Go(func() {
-						if r != swapping || p.swap == nil {
-							errs[r] = g.executors[r].Run(ctx, p, &g.tag, mains[r], inputs[r])
-							return
-						}
-						l, err := peers[r].Link(ctx, 1-r)
-						if err == nil {
-							_, err = p.Post(asSwapper{l}, &g.tag, mains[r], inputs[r])
+						op := Operation{Plan: p, Tag: &g.tag, Main: mains[r], Input: inputs[r]}
+						started, err := g.executors[r].Begin(ctx, &op)
+						if want := r == swapping && p.exchange != nil && opened; started != want || (op.Path() == PathExchange) != want {
+							t.Errorf("rank %d: %v: started %v, path %v", r, p.spec.Kind, started, op.Path())
 						}
 						if err == nil {
-							err = p.Fetch(ctx, asSwapper{l}, &g.tag, mains[r], inputs[r], true)
+							err = g.executors[r].Finish(ctx, &op)
 						}
 						errs[r] = err
 					})
 				}
 				wg.Wait()
+				opened = true
 				return errs
 			}
-			swapSpecs(func(s Spec) { newJob(t, s, reduce.I32, reduce.Sum).checkWith(t, DefaultSegment, run) })
+			exchangeSpecs(func(s Spec) { newJob(t, s, reduce.I32, reduce.Sum).checkWith(t, DefaultSegment, run) })
 		})
 	}
 }
 
-// TestSwapOrder: the operands of a reduction come in the order of the ranks.
-func TestSwapOrder(t *testing.T) {
+// TestExchangeOrder: the operands of a reduction come in the order of the ranks.
+func TestExchangeOrder(t *testing.T) {
 	nan := func(payload byte) []byte { return []byte{payload, 0, 0xc0, 0x7f} }
 	ends := newTestSwappers(false)
 	mains := [][]byte{nan(1), nan(2)}
@@ -210,9 +219,9 @@ func TestSwapOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		wg.Go(func() {
-			gone, err := p.Post(ends[r], &fabric.Tag{}, mains[r], nil)
+			gone, err := p.post(ends[r], &fabric.Tag{}, mains[r], nil)
 			if err == nil {
-				err = p.Fetch(t.Context(), ends[r], &fabric.Tag{}, mains[r], nil, gone)
+				err = p.fetch(t.Context(), ends[r], &fabric.Tag{}, mains[r], nil, gone)
 			}
 			if err != nil {
 				t.Error(err)
@@ -225,24 +234,24 @@ func TestSwapOrder(t *testing.T) {
 	}
 }
 
-// TestSwapErrors: they name the action, and buffers that are too short are refused.
-func TestSwapErrors(t *testing.T) {
+// TestExchangeErrors: they name the action, and buffers that are too short are refused.
+func TestExchangeErrors(t *testing.T) {
 	ends := newTestSwappers(false)
 	p, err := NewPlan(Spec{Kind: AllReduce, Algo: Direct, Rank: 1, Size: 2, Count: 4}, reduce.I32, reduce.Sum)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Post(ends[1], &fabric.Tag{}, make([]byte, 15), nil); err == nil {
+	if _, err := p.post(ends[1], &fabric.Tag{}, make([]byte, 15), nil); err == nil {
 		t.Error("a short buffer was taken")
 	}
 	main := make([]byte, 16)
-	if _, err := p.Post(ends[1], &fabric.Tag{1}, main, nil); err != nil {
+	if _, err := p.post(ends[1], &fabric.Tag{1}, main, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ends[0].Post(&fabric.Tag{2}, main); err != nil {
 		t.Fatal(err)
 	}
-	err = p.Fetch(t.Context(), ends[1], &fabric.Tag{1}, main, nil, true)
+	err = p.fetch(t.Context(), ends[1], &fabric.Tag{1}, main, nil, true)
 	step, ok := errors.AsType[*StepError](err)
 	if !ok || step.Step != RecvReduceStep || step.Peer != 0 || step.Action != 1 {
 		t.Errorf("got %v, want a StepError of the second action", err)

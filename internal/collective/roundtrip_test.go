@@ -13,33 +13,34 @@ import (
 	"thundercollective/internal/reduce"
 )
 
-// tripPeers are poolPeers whose links make round trips.
-type tripPeers struct {
-	poolPeers
+// tripLinks are Links that make round trips.
+type tripLinks struct {
+	Links
+	rank int
 	made *atomic.Int64
-	// fault, if set, is asked before every trip.
+	// fault, if set, is asked before every round trip.
 	fault func(rank, peer int) error
 }
 
-func (p *tripPeers) Link(ctx context.Context, peer int) (fabric.Link, error) {
-	l, err := p.poolPeers.Link(ctx, peer)
+func (t *tripLinks) Link(ctx context.Context, peer int) (fabric.Link, error) {
+	l, err := t.Links.Link(ctx, peer)
 	if err != nil {
 		return nil, err
 	}
-	return tripLink{l, p, peer}, nil
+	return tripLink{l, t, peer}, nil
 }
 
 // tripLink makes a round trip of four messages.
 type tripLink struct {
 	fabric.Link
-	peers *tripPeers
+	links *tripLinks
 	peer  int
 }
 
 func (l tripLink) RoundTrip(ctx context.Context, tag *fabric.Tag, t *fabric.Trip) error {
-	l.peers.made.Add(1)
-	if l.peers.fault != nil {
-		if err := l.peers.fault(l.peers.rank, l.peer); err != nil {
+	l.links.made.Add(1)
+	if l.links.fault != nil {
+		if err := l.links.fault(l.links.rank, l.peer); err != nil {
 			return err
 		}
 	}
@@ -69,21 +70,20 @@ func (l tripLink) RoundTrip(ctx context.Context, tag *fabric.Tag, t *fabric.Trip
 }
 
 // newTrippers returns the executors of n ranks that share a pool and make round trips.
-func newTrippers(t testing.TB, n int) (*testGroup, []access, *atomic.Int64, []*tripPeers) {
-	peers, all, how, made := memPeers(t, n), &pool{}, make([]access, n), &atomic.Int64{}
-	trippers := make([]*tripPeers, n)
-	for r := range peers {
-		trippers[r] = &tripPeers{poolPeers: poolPeers{Peers: peers[r], rank: r, pool: all, access: &how[r]}, made: made}
-		peers[r] = trippers[r]
+func newTrippers(t testing.TB, n int) (*testGroup, []access, *atomic.Int64, []*tripLinks) {
+	links, made := memLinks(t, n), &atomic.Int64{}
+	trippers := make([]*tripLinks, n)
+	for r := range links {
+		trippers[r] = &tripLinks{Links: links[r], rank: r, made: made}
+		links[r] = trippers[r]
 	}
-	g := newTestGroup(t, peers)
-	g.common = true
+	g, _, how := newPoolOf(t, links, Shared{RoundTrips: true}, make([]fabric.Board, n))
 	return g, how, made, trippers
 }
 
-// TestTravel reduces vectors in round trips, whoever can read them or not, and makes none
+// TestRoundTrip reduces vectors in round trips, whoever can read them or not, and makes none
 // where they are too short, or mapped, or where the number of ranks does not allow it.
-func TestTravel(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	for _, n := range []int{2, 3, 4, 8} {
 		g, how, made, _ := newTrippers(t, n)
 		for _, bytes := range []int{16<<10 - 4, 16 << 10, 64<<10 + 4*17, 1<<20 - 4, 1 << 20, 4<<20 + 4} {
@@ -97,7 +97,7 @@ func TestTravel(t *testing.T) {
 					op := []reduce.Op{reduce.Sum, reduce.Avg, reduce.Max}[bytes/4%3]
 					newJob(t, s, reduce.F32, op).check(t, g, DefaultSegment)
 					want := int64(0)
-					if a != mappable && Travels(AllReduce, n, bytes) {
+					if a != mappable && roundTripGains(AllReduce, n, bytes) {
 						want = int64(n) * map[int]int64{2: 1, 4: 2, 8: 3}[n]
 					}
 					if got := made.Load() - before; got != want {
@@ -109,9 +109,9 @@ func TestTravel(t *testing.T) {
 	}
 }
 
-// TestTravelSameBits: every rank has the same bits, whatever the order does to them, and
+// TestRoundTripSameBits: every rank has the same bits, whatever the order does to them, and
 // two ranks add in rank order.
-func TestTravelSameBits(t *testing.T) {
+func TestRoundTripSameBits(t *testing.T) {
 	for _, n := range []int{2, 4} {
 		g, _, made, _ := newTrippers(t, n)
 		s := Spec{Kind: AllReduce, Algo: Auto, Size: n, Count: 300_001}.Resolve(4)
@@ -143,11 +143,11 @@ func TestTravelSameBits(t *testing.T) {
 	}
 }
 
-// TestTravelFaults has the second trip of a rank fail: everybody ends, and it says whom it
+// TestRoundTripFaults has the second round trip of a rank fail: everybody ends, and it says whom it
 // lost.
-func TestTravelFaults(t *testing.T) {
-	g, _, _, peers := newTrippers(t, 4)
-	peers[1].fault = func(rank, peer int) error {
+func TestRoundTripFaults(t *testing.T) {
+	g, _, _, links := newTrippers(t, 4)
+	links[1].fault = func(rank, peer int) error {
 		if peer != rank^2 {
 			return nil
 		}

@@ -3,31 +3,31 @@ package collective
 import "thundercollective/internal/reduce"
 
 const (
-	// commonsPiece is how much is reduced before it is handed out: it stays in the
+	// sharedPiece is how much is reduced before it is handed out: it stays in the
 	// first-level cache meanwhile.
-	commonsPiece = 16 << 10
-	// commonsAlign keeps ranks from writing to the same cache line.
-	commonsAlign = 64
+	sharedPiece = 16 << 10
+	// cacheLine keeps ranks from writing to the same cache line.
+	cacheLine = 64
 )
 
 // shareOf is the part of the vector that rank p reduces for all, in bytes.
-func (x *Executor) shareOf(p int) (from, to int) {
+func (x *sharing) shareOf(p int) (from, to int) {
 	n := x.plan.main
-	lines := (n + commonsAlign - 1) / commonsAlign
-	return min(p*lines/x.size*commonsAlign, n), min((p+1)*lines/x.size*commonsAlign, n)
+	lines := (n + cacheLine - 1) / cacheLine
+	return min(p*lines/x.size*cacheLine, n), min((p+1)*lines/x.size*cacheLine, n)
 }
 
 // reduceEverywhere combines this rank's share, piece by piece, and writes it to the
 // memory of all ranks.
-func (x *Executor) reduceEverywhere() *StepError {
+func (x *sharing) reduceEverywhere() *StepError {
 	x.mapped[x.rank] = x.main
-	x.stage(commonsPiece)
+	x.stage(sharedPiece)
 	p, sources := x.plan, x.mapped
 	begin, to := x.shareOf(x.rank)
-	pieces := ceil(to-begin, commonsPiece)
+	pieces := ceil(to-begin, sharedPiece)
 	for i := range pieces {
-		from := begin + x.next(i, pieces)*commonsPiece
-		end := min(from+commonsPiece, to)
+		from := begin + x.next(i, pieces)*sharedPiece
+		end := min(from+sharedPiece, to)
 		// Nobody else touches this range. Of two ranks the own buffer can take the
 		// result at once; of more, it may be needed after others.
 		sum := x.main[from:end]
@@ -51,20 +51,20 @@ func (x *Executor) reduceEverywhere() *StepError {
 }
 
 // allReduce combines this rank's share in its own memory, and fetches the others'.
-func (x *Executor) allReduce() *StepError {
+func (x *sharing) allReduce() *StepError {
 	from, to := x.shareOf(x.rank)
 	if err := x.combine(from, x.main[from:to]); err != nil {
 		return err
 	}
 	for p := range x.boxes {
-		if err := x.tell(p, x.result[:]); err != nil {
+		if err := x.send(p, x.result[:]); err != nil {
 			return err
 		}
 	}
 	for i := 1; i < x.size; i++ {
 		// A rank that has reduced its share does not read that of ours any more.
 		p := (x.rank + i) % x.size
-		if err := x.hear(p, x.handles[p][:]); err != nil {
+		if err := x.receive(p, x.handles[p][:]); err != nil {
 			return err
 		}
 		if err := x.reach(p, len(x.main)); err != nil {
@@ -80,7 +80,7 @@ func (x *Executor) allReduce() *StepError {
 
 // combine reduces what lies off bytes into the sources of all ranks, in rank order.
 // The own source may be where the result belongs.
-func (x *Executor) combine(off int, result []byte) *StepError {
+func (x *sharing) combine(off int, result []byte) *StepError {
 	p := x.plan
 	x.stage(2 * pullPiece)
 	pieces := ceil(len(result), pullPiece)
@@ -114,7 +114,7 @@ func (x *Executor) combine(off int, result []byte) *StepError {
 }
 
 // stage makes room for n bytes of others.
-func (x *Executor) stage(n int) {
+func (x *sharing) stage(n int) {
 	if len(x.staging) < n {
 		x.staging = make([]byte, n)
 	}

@@ -31,100 +31,107 @@ type pool struct {
 	fault func(reader, peer int) error
 }
 
-// poolPeers are Peers with a pool.
-type poolPeers struct {
-	Peers
+// poolMemory is a rank's fabric.Reader in a pool.
+type poolMemory struct {
 	rank   int
 	pool   *pool
 	access *access // of this rank
-	board  fabric.Board
 }
 
-func (p poolPeers) Board() fabric.Board { return p.board }
+func (m poolMemory) Alloc(n int) ([]byte, error)           { return make([]byte, n), nil }
+func (m poolMemory) Free([]byte) error                     { return nil }
+func (m poolMemory) Shares(int) bool                       { return true }
+func (m poolMemory) Reads(int) bool                        { return true }
+func (m poolMemory) Share(b []byte) (fabric.Handle, bool)  { return m.name(b, mappable) }
+func (m poolMemory) Locate(b []byte) (fabric.Handle, bool) { return m.name(b, readable) }
 
-func (p poolPeers) Offer(b []byte) (h fabric.Handle, mapped bool) {
-	if *p.access == hidden {
+func (m poolMemory) name(b []byte, a access) (h fabric.Handle, ok bool) {
+	if *m.access != a {
 		return h, false
 	}
-	p.pool.mu.Lock()
-	defer p.pool.mu.Unlock()
-	p.pool.named = append(p.pool.named, b)
-	binary.LittleEndian.PutUint32(h[:], uint32(len(p.pool.named)))
-	return h, *p.access == mappable
+	m.pool.mu.Lock()
+	defer m.pool.mu.Unlock()
+	m.pool.named = append(m.pool.named, b)
+	binary.LittleEndian.PutUint32(h[:], uint32(len(m.pool.named)))
+	return h, true
 }
 
-func (p poolPeers) find(h fabric.Handle) []byte {
-	p.pool.mu.Lock()
-	defer p.pool.mu.Unlock()
-	return p.pool.named[binary.LittleEndian.Uint32(h[:])-1]
+func (m poolMemory) find(h fabric.Handle) []byte {
+	m.pool.mu.Lock()
+	defer m.pool.mu.Unlock()
+	return m.pool.named[binary.LittleEndian.Uint32(h[:])-1]
 }
 
-func (p poolPeers) Reach(peer int, h fabric.Handle, n int) ([]byte, error) {
-	b := p.find(h)
+func (m poolMemory) Reach(peer int, h fabric.Handle, n int) ([]byte, error) {
+	b := m.find(h)
 	if len(b) != n {
-		return nil, fmt.Errorf("rank %d has named %d bytes, rank %d wants %d", peer, len(b), p.rank, n)
+		return nil, fmt.Errorf("rank %d has named %d bytes, rank %d wants %d", peer, len(b), m.rank, n)
 	}
 	return b, nil
 }
 
-func (p poolPeers) Read(peer int, h fabric.Handle, off int, b []byte) error {
-	if p.pool.fault != nil {
-		if err := p.pool.fault(p.rank, peer); err != nil {
+func (m poolMemory) Read(peer int, h fabric.Handle, off int, b []byte) error {
+	if m.pool.fault != nil {
+		if err := m.pool.fault(m.rank, peer); err != nil {
 			return err
 		}
 	}
-	p.pool.reads.Add(int64(copy(b, p.find(h)[off:][:len(b)])))
+	m.pool.reads.Add(int64(copy(b, m.find(h)[off:][:len(b)])))
 	return nil
 }
 
 // newPool returns the executors of n ranks that share a pool.
 func newPool(t testing.TB, n int) (*testGroup, *pool, []access) {
-	return newPoolOf(t, n, make([]fabric.Board, n))
+	return newPoolOf(t, memLinks(t, n), Shared{}, make([]fabric.Board, n))
 }
 
-// newBoardPool returns those of ranks that have a board, too.
+// newBoardPool returns those of ranks that have a board, too, with room for little else
+// than handles.
 func newBoardPool(t testing.TB, n int) (*testGroup, *pool, []access) {
 	var boards []fabric.Board
-	for _, b := range newSlate(n) {
+	for _, b := range newSlate(n, 64) {
 		boards = append(boards, b)
 	}
-	return newPoolOf(t, n, boards)
+	return newPoolOf(t, memLinks(t, n), Shared{}, boards)
 }
 
-func newPoolOf(t testing.TB, n int, boards []fabric.Board) (*testGroup, *pool, []access) {
-	peers, all, how := memPeers(t, n), &pool{}, make([]access, n)
-	for r := range peers {
-		peers[r] = poolPeers{Peers: peers[r], rank: r, pool: all, access: &how[r], board: boards[r]}
+func newPoolOf(t testing.TB, links []Links, s Shared, boards []fabric.Board) (*testGroup, *pool, []access) {
+	all, how := &pool{}, make([]access, len(links))
+	g := newTestGroup(t, links)
+	for r := range links {
+		s.Ranks = append(s.Ranks, r)
 	}
-	g := newTestGroup(t, peers)
-	g.common = true
+	for r, x := range g.executors {
+		s.Memory, s.Reads, s.Board = poolMemory{r, all, &how[r]}, true, boards[r]
+		x.Share(s)
+	}
 	return g, all, how
 }
 
-// pooled are the operations that can be done in common.
-var pooled = []Kind{AllReduce, ReduceScatter, AllGather, Broadcast, Scatter, AllToAll}
+// sharedKinds are the operations that have a shared path.
+var sharedKinds = []Kind{AllReduce, ReduceScatter, AllGather, Broadcast, Scatter, AllToAll}
 
 // sent counts the bytes that the ranks of a group have sent.
 func (g *testGroup) sent() (n uint64) {
 	for _, x := range g.executors {
-		f := x.peers.(poolPeers).Peers.(onChannel).Fabric
+		f := x.runner.links.(onChannel).Fabric
 		n += f.(fabric.Counter).Traffic().SentBytes
 	}
 	return n
 }
 
-// TestCommons does every operation in common that can be: in memory that all have mapped,
+// TestShared takes the shared path for every operation that has one: in memory that all have mapped,
 // that all can only read, and of both kinds; around the lengths where that begins to pay,
 // in place and not. It checks the results, and that hardly anything is sent if it pays.
-func TestCommons(t *testing.T) {
-	t.Run("messages", func(t *testing.T) { testCommons(t, newPool) })
-	t.Run("board", func(t *testing.T) { testCommons(t, newBoardPool) })
+func TestShared(t *testing.T) {
+	t.Run("messages", func(t *testing.T) { testShared(t, newPool) })
+	t.Run("board", func(t *testing.T) { testShared(t, newBoardPool) })
 }
 
 // A maker makes the executors of n ranks.
 type maker func(t testing.TB, n int) (*testGroup, *pool, []access)
 
-func testCommons(t *testing.T, newPool maker) {
+func testShared(t *testing.T, newPool maker) {
 	const KiB = 1 << 10
 	for _, n := range []int{2, 3, 5} {
 		sizes := []int{16 * KiB, 128*KiB + 4, 256*KiB - 4, 256 * KiB}
@@ -132,7 +139,7 @@ func testCommons(t *testing.T, newPool maker) {
 			sizes = []int{16*KiB - 4, 16 * KiB, 32*KiB - 4, 32*KiB + 4*17, 64 * KiB, 256 * KiB, 1024 * KiB}
 		}
 		g, all, how := newPool(t, n)
-		for _, kind := range pooled {
+		for _, kind := range sharedKinds {
 			for name, of := range map[string]func(rank int) access{
 				"mapped": func(int) access { return mappable },
 				"read":   func(int) access { return readable },
@@ -147,9 +154,9 @@ func testCommons(t *testing.T, newPool maker) {
 							continue
 						}
 						s := Spec{Kind: kind, Algo: Auto, Size: n, Root: n / 2, Count: bytes / 4, Separate: separate}.Resolve(4)
-						mapped, pays := pays(kind, n, bytes)
+						mapped, pays := gains(kind, n, bytes)
 						// Where only the root's memory is read, it is that which counts.
-						if name == "mapped" || s.down() && of(s.Root) == mappable {
+						if name == "mapped" || s.rootGives() && of(s.Root) == mappable {
 							if pays = true; !mapped {
 								continue // nobody would ask for it
 							}
@@ -171,22 +178,22 @@ func testCommons(t *testing.T, newPool maker) {
 	}
 }
 
-// TestCommonsRefused: when a rank's memory cannot be read, messages do.
-func TestCommonsRefused(t *testing.T) {
-	t.Run("messages", func(t *testing.T) { testCommonsRefused(t, newPool) })
-	t.Run("board", func(t *testing.T) { testCommonsRefused(t, newBoardPool) })
+// TestSharedRefused: when a rank's memory cannot be read, messages do.
+func TestSharedRefused(t *testing.T) {
+	t.Run("messages", func(t *testing.T) { testSharedRefused(t, newPool) })
+	t.Run("board", func(t *testing.T) { testSharedRefused(t, newBoardPool) })
 }
 
-func testCommonsRefused(t *testing.T, newPool maker) {
+func testSharedRefused(t *testing.T, newPool maker) {
 	const n = 3
 	for loner := range n {
 		g, all, how := newPool(t, n)
 		how[loner] = hidden
-		for _, kind := range pooled {
+		for _, kind := range sharedKinds {
 			if (kind == Broadcast || kind == Scatter) && loner != 0 {
 				continue // it only reads
 			}
-			s := Spec{Kind: kind, Algo: Auto, Size: n, Count: 1 << 17, Separate: kind == AllToAll}.Resolve(4)
+			s := Spec{Kind: kind, Algo: Auto, Size: n, Count: 1 << 18, Separate: kind == AllToAll}.Resolve(4)
 			newJob(t, s, reduce.I32, reduce.Max).check(t, g, DefaultSegment)
 		}
 		if got := all.reads.Load(); got > 0 {
@@ -195,12 +202,12 @@ func testCommonsRefused(t *testing.T, newPool maker) {
 	}
 }
 
-// TestCommonsSameBits: operands whose sum depends on the order are added in rank order.
-func TestCommonsSameBits(t *testing.T) {
+// TestSharedSameBits: operands whose sum depends on the order are added in rank order.
+func TestSharedSameBits(t *testing.T) {
 	for _, n := range []int{2, 3, 5} {
 		for _, separate := range []bool{false, true} {
 			g, _, how := newPool(t, n)
-			s := Spec{Kind: ReduceScatter, Algo: Direct, Size: n, Count: 70_000, Separate: separate}
+			s := Spec{Kind: ReduceScatter, Algo: Direct, Size: n, Count: 270_000, Separate: separate}
 			for r := range how {
 				how[r] = mappable
 			}
@@ -225,10 +232,10 @@ func TestCommonsSameBits(t *testing.T) {
 	}
 }
 
-// TestCommonsFaults has a read fail, in the middle; everybody ends, and the reader says
+// TestSharedFaults has a read fail, in the middle; everybody ends, and the reader says
 // whom it lost.
-func TestCommonsFaults(t *testing.T) {
-	for _, kind := range pooled {
+func TestSharedFaults(t *testing.T) {
+	for _, kind := range sharedKinds {
 		if kind == AllReduce {
 			continue // what is not mapped is not read either
 		}
@@ -253,8 +260,8 @@ func TestCommonsFaults(t *testing.T) {
 	}
 }
 
-// TestCommonsCancelled: a rank that reads notices the end of its context.
-func TestCommonsCancelled(t *testing.T) {
+// TestSharedCancelled: a rank that reads notices the end of its context.
+func TestSharedCancelled(t *testing.T) {
 	stop := errors.New("stop, said the test")
 	g, all, _ := newPool(t, 2)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -283,39 +290,4 @@ func (j *job) runAll(t testing.TB, ctx context.Context, g *testGroup) []error {
 		plans[r] = p
 	}
 	return g.run(ctx, plans, j.mains, j.inputs)
-}
-
-// TestPools: what is sure is tried, and ranks that cannot read try only what is long.
-func TestPools(t *testing.T) {
-	for _, tt := range []struct {
-		kind      Kind
-		size      int
-		bytes     int
-		reads     bool
-		try, sure bool
-	}{
-		{AllReduce, 2, 16 << 10, true, true, false},
-		{AllReduce, 2, 16 << 10, false, true, false},
-		{AllReduce, 2, 16 << 20, true, true, false},
-		{AllReduce, 2, 16 << 20, false, true, false},
-		{AllReduce, 2, 64 << 20, true, true, false},
-		{AllReduce, 4, 64 << 20, true, true, false},
-		{AllGather, 2, 64 << 10, true, true, true},
-		{AllGather, 2, 64 << 10, false, false, false},
-		{AllGather, 4, 64 << 20, false, true, false},
-		{AllGather, 4, 4 << 10, true, false, false},
-		{ReduceScatter, 2, 64 << 10, true, true, true},
-		{ReduceScatter, 4, 64 << 20, true, true, false},
-		{Broadcast, 2, 512 << 10, true, true, true},
-		{Broadcast, 2, 16 << 20, true, true, false},
-		{Broadcast, 3, 16 << 20, true, true, true},
-		{Reduce, 4, 64 << 20, true, false, false},
-		{Gather, 2, 64 << 20, true, false, false},
-		{Barrier, 4, 0, true, false, false},
-		{Send, 4, 64 << 20, true, false, false},
-	} {
-		if try, sure := Pools(tt.kind, tt.size, tt.bytes, tt.reads); try != tt.try || sure != tt.sure {
-			t.Errorf("%+v: got %v, %v", tt, try, sure)
-		}
-	}
 }
