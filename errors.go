@@ -11,6 +11,18 @@ import (
 // AuthError says that a peer does not know the job's token.
 type AuthError = handshake.AuthError
 
+// A SettingsError reports, from Init or Reform, that two ranks which know the token
+// cannot be in one job: they run with incompatible settings (world size, fabric,
+// checksums, profile, calibration), their address lists differ, or two processes claim
+// the same rank. Both ends get it.
+type SettingsError struct {
+	Reason string // in what they differ, and how to fix it
+	Err    error
+}
+
+func (e *SettingsError) Error() string { return e.Err.Error() }
+func (e *SettingsError) Unwrap() error { return e.Err }
+
 // An OptionError says that Init does not take an option or a THUNDER_ variable, and what
 // it would take.
 type OptionError struct{ Err error }

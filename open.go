@@ -9,28 +9,22 @@ import (
 	"thundercollective/internal/provider/shm"
 	"thundercollective/internal/provider/tcp"
 	"thundercollective/internal/rendezvous"
-	"thundercollective/internal/rendezvous/handshake"
 )
 
-// openFabric makes the fabric that the options name out of the listener. All ranks
-// have to name the same; differs is told of those that are refused because they do not.
+// openFabric opens the fabric that the options name, on the listener. All ranks must
+// name the same one; differs is called for those that are refused because they do not.
 func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rendezvous.Config, o Options, differs func(rank int, err error)) (fabric.Fabric, error) {
 	onRDMA := o.Fabric == "rdma" || o.isAuto() && neighbours(roster) < roster.Size()
 	onShm := o.Fabric == "shm" || o.isAuto() && neighbours(roster) > 1
 	near := func(peer int) bool { return isNear(roster, peer) }
-	alike := flagsOf(o, onRDMA)
 	tc := tcp.Config{
 		Rank: roster.Rank, Generation: roster.Generation, Token: cfg.Token,
 		Checksum: o.Checksum, Streams: o.Streams, Spin: spinTime, Crowded: crowded(roster), Logger: o.Logger,
-		OnDiffer: differs,
+		OnDiffer: differs, Settings: settingsWith(roster, o, onShm, onRDMA), SettingsDiffer: settingsDiffer,
 	}
 	var hosts []string
-	for r, p := range roster.Peers {
-		flags := alike
-		if onShm && near(r) {
-			flags |= handshake.FlagShm
-		}
-		tc.Peers, tc.Flags, hosts = append(tc.Peers, p.Addrs), append(tc.Flags, flags), append(hosts, p.Host)
+	for _, p := range roster.Peers {
+		tc.Peers, hosts = append(tc.Peers, p.Addrs), append(hosts, p.Host)
 	}
 	t, err := w.open(ln, tc, streamsFor(roster, o), hosts)
 	if err != nil {
@@ -54,23 +48,6 @@ func openFabric(ln *tcp.Listener, w *wiring, roster *rendezvous.Roster, cfg rend
 		return nil, err
 	}
 	return s, nil
-}
-
-// flagsOf are those of what this rank has to do like all others.
-func flagsOf(o Options, rdma bool) (flags uint8) {
-	for _, f := range []struct {
-		flag uint8
-		set  bool
-	}{
-		{handshake.FlagProfile, o.Profile != ""},
-		{handshake.FlagCalibrate, o.Calibrate},
-		{handshake.FlagRDMA, rdma},
-	} {
-		if f.set {
-			flags |= f.flag
-		}
-	}
-	return flags
 }
 
 // isNear says whether a rank is on this machine.

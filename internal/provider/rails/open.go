@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"thundercollective/fabric"
-	"thundercollective/internal/rendezvous/handshake"
+	"thundercollective/internal/provider/tcp"
 )
 
 const (
@@ -248,7 +248,7 @@ func (l *link) agree(g *greeting, stream int) error {
 		if f.cfg.Checksum {
 			with, without = without, with
 		}
-		return &PairError{handshake.ChecksumsDiffer(with, without)}
+		return &PairError{tcp.ChecksumsDiffer(with, without)}
 	case int(g.streams) != len(l.streams):
 		return &PairError{fmt.Sprintf("rank %d on %s opens %d streams, rank %d on %s expects %d over %s",
 			l.peer, f.host(l.peer), g.streams, f.Rank(), f.host(f.Rank()), len(l.streams), f.listRails(l.peer))}
