@@ -57,8 +57,8 @@
 //   - *MismatchError: ranks called different things;
 //   - *AbortError: a rank cancelled its context or called Abort;
 //   - *AuthError (from Init): a peer does not know the token;
-//   - *handshake.RejectedError (from Init): a peer does, but was started otherwise, with
-//     another fabric, say.
+//   - *SettingsError (from Init): a peer does, but runs with incompatible settings, such
+//     as another fabric.
 //
 // The rank that notices tells the others over a control channel beside the data,
 // so all of them return the same within a moment. The Comm is of no more use then.
