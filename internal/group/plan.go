@@ -40,9 +40,9 @@ func (g *Group) plan(r *Request, count int) (*collective.Plan, error) {
 	case collective.AllGather:
 		s.Counts = r.RecvCounts
 	case collective.Gather:
-		s.Counts = g.ownCount(r, r.RecvCounts, len(r.Send))
+		s.Counts = ownCount(r, r.RecvCounts, len(r.Send), g.cfg.Rank, len(g.cfg.Ranks))
 	case collective.Scatter:
-		s.Counts = g.ownCount(r, r.SendCounts, len(r.Recv))
+		s.Counts = ownCount(r, r.SendCounts, len(r.Recv), g.cfg.Rank, len(g.cfg.Ranks))
 		s.Separate = g.cfg.Rank == r.Root
 	case collective.AllToAll:
 		s.Counts, s.RecvCounts = r.SendCounts, r.RecvCounts
@@ -82,11 +82,11 @@ func (p *planned) is(r *Request, count int) bool {
 }
 
 // ownCount completes the counts of a v-form at a rank that knows only its own.
-func (g *Group) ownCount(r *Request, counts []int, bytes int) []int {
+func ownCount(r *Request, counts []int, bytes, rank, n int) []int {
 	if !r.Varying || counts != nil {
 		return counts
 	}
-	counts = make([]int, len(g.cfg.Ranks))
-	counts[g.cfg.Rank] = bytes / r.DType.Size()
+	counts = make([]int, n)
+	counts[rank] = bytes / r.DType.Size()
 	return counts
 }
