@@ -28,19 +28,16 @@ func (c *Comm) plan(r *Request, count int) (*collective.Plan, error) {
 	if s.Algo == Auto {
 		s.Algo = c.job.algoFor(r.Kind)
 	}
-	switch r.Kind {
-	case KindAllGather:
-		s.Counts = r.RecvCounts
-	case KindGather:
-		s.Counts = c.ownCount(r, r.RecvCounts, len(r.Send))
-	case KindScatter:
-		s.Counts = c.ownCount(r, r.SendCounts, len(r.Recv))
-		s.Separate = c.rank == r.Root
-	case KindAllToAll:
+	switch gives, gets := r.Kind.GivesBlocks(), r.Kind.GetsBlocks(); {
+	case gives && gets:
 		s.Counts, s.RecvCounts = r.SendCounts, r.RecvCounts
-		s.Separate = true
-	case KindReduceScatter:
-		s.Separate = true
+	case gives && !r.Kind.Reduces():
+		s.Counts = c.ownCount(r, r.SendCounts, len(r.Recv))
+	case gets:
+		s.Counts = c.ownCount(r, r.RecvCounts, len(r.Send))
+	}
+	if r.Kind.GivesBlocks() {
+		s.Separate = r.Kind.Gives(c.rank, r.Root) // even if the buffer is empty
 	}
 	elem := max(1, r.DType.Size())
 	s = s.ResolveWith(elem, c.choose)

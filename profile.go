@@ -150,7 +150,7 @@ func (c *Comm) Choice(k Kind, a Algo, dt DType, count int) Choice {
 	defer c.turn.leave()
 	s := collective.Spec{
 		Kind: k, Algo: a, Rank: c.rank, Size: len(c.ranks), Count: count, RecvCount: count, Cables: c.cables, Hosts: c.hosts,
-		Crowded: a == Auto && c.exec.Crowded(), Fixed: a != Auto, Separate: k == KindAllToAll || k == KindReduceScatter,
+		Crowded: a == Auto && c.exec.Crowded(), Fixed: a != Auto, Separate: k.Blocks(),
 	}
 	if a == Auto {
 		s.Algo = c.job.algoFor(k)

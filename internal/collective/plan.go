@@ -42,8 +42,7 @@ type Plan struct {
 	kernel  reduce.Kernel
 	divide  bool // Final actions divide by the number of ranks
 
-	main, input, scratch int // bytes
-	block                int // bytes of what Spec.Count counts
+	layout
 
 	// What the path depends on; see facts.decide.
 	posted   int       // bytes that a rank posts on the board, at most; -1 if it cannot
@@ -129,8 +128,8 @@ func (p *Plan) outline(s Spec) error {
 		return fmt.Errorf("%v: %d elements are too many", s.Kind, max(schedule.Main, schedule.Input))
 	}
 	schedule = Split(schedule, max(1, p.segment/p.elem))
-	p.main, p.input, p.scratch = schedule.Main*p.elem, schedule.Input*p.elem, schedule.Scratch*p.elem
-	p.block, p.posted = p.spec.onBoard(p.elem)
+	p.layout = p.spec.lay(schedule, p.elem)
+	p.posted = p.postable()
 	p.sends = make([][]Slice, s.Size)
 	for _, lane := range schedule.Lanes {
 		p.lanes = append(p.lanes, p.planLane(lane))
