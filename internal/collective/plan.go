@@ -118,6 +118,9 @@ func (p *Plan) outline(s Spec) error {
 	if s.Window == 0 {
 		s.Window = windowBytes / p.elem
 	}
+	if s.ElemSize == 0 {
+		s.ElemSize = p.elem
+	}
 	s.Counts, s.RecvCounts = slices.Clone(s.Counts), slices.Clone(s.RecvCounts)
 	p.spec = s
 	schedule, err := Build(s)
@@ -127,7 +130,7 @@ func (p *Plan) outline(s Spec) error {
 	if max(schedule.Main, schedule.Input) > math.MaxInt/p.elem {
 		return fmt.Errorf("%v: %d elements are too many", s.Kind, max(schedule.Main, schedule.Input))
 	}
-	schedule = Split(schedule, max(1, p.segment/p.elem))
+	schedule = Segmented(schedule, max(1, p.segment/p.elem))
 	p.layout = p.spec.lay(schedule, p.elem)
 	p.posted = p.postable()
 	p.sends = make([][]Slice, s.Size)

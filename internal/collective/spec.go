@@ -10,11 +10,15 @@ import (
 // DefaultWindow is the Spec.Window that stands for zero.
 const DefaultWindow = 1 << 18
 
+// defaultElemSize is the Spec.ElemSize that stands for zero.
+const defaultElemSize = 8
+
 // A Spec describes the part of one rank in one collective. All lengths are in
 // elements.
 //
 // The ranks of a group must agree on Kind, Algo, Size, Root, Count, Counts,
-// Cables, Hosts, Window and Segment, except where it says otherwise below. Rank and Separate are local.
+// Cables, Hosts, ElemSize, Window and Segment, with the exceptions below. Rank and
+// Separate are local.
 //
 // What Count means, and which part of the buffers is used:
 //
@@ -63,10 +67,10 @@ type Spec struct {
 	// Separate says that the contribution lies in Input rather than in Main.
 	Separate bool
 
-	// Cables says how the ranks are joined; nil if all are alike.
+	// Cables says how the ranks are joined; nil if all are joined equally.
 	Cables *Cables
 
-	// Hosts says which ranks share a host; nil if nobody cares.
+	// Hosts says which ranks share a host; nil if that is not known.
 	Hosts *Hosts
 
 	// Crowded says that all ranks are on one host, whose processors they outnumber.
@@ -76,13 +80,17 @@ type Spec struct {
 	// the ranks share memory. See Path.
 	Fixed bool
 
+	// ElemSize is the length of an element in bytes, for algorithms that choose among
+	// others by the length of a part; zero stands for 8. NewPlan fills it in.
+	ElemSize int
+
 	// Window bounds the scratch of algorithms that stage data, in elements;
 	// zero stands for DefaultWindow. Scratch exceeds it only where it is too
 	// small for one element per stage.
 	Window int
 
 	// Segment is the length of the pieces in which the messages of a plan travel, in
-	// elements; zero stands for 256 KiB. Build does not look at it: see Split.
+	// elements; zero stands for 256 KiB. Build ignores it, except for a ring of two ranks: see Segmented.
 	Segment int
 }
 
