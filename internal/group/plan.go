@@ -36,19 +36,16 @@ func (g *Group) plan(r *Request, count int) (*collective.Plan, error) {
 	if s.Algo == collective.Auto {
 		s.Algo = g.cfg.Tuning.AlgoFor(r.Kind)
 	}
-	switch r.Kind {
-	case collective.AllGather:
-		s.Counts = r.RecvCounts
-	case collective.Gather:
-		s.Counts = ownCount(r, r.RecvCounts, len(r.Send), g.cfg.Rank, len(g.cfg.Ranks))
-	case collective.Scatter:
-		s.Counts = ownCount(r, r.SendCounts, len(r.Recv), g.cfg.Rank, len(g.cfg.Ranks))
-		s.Separate = g.cfg.Rank == r.Root
-	case collective.AllToAll:
+	switch gives, gets := r.Kind.GivesBlocks(), r.Kind.GetsBlocks(); {
+	case gives && gets:
 		s.Counts, s.RecvCounts = r.SendCounts, r.RecvCounts
-		s.Separate = true
-	case collective.ReduceScatter:
-		s.Separate = true
+	case gives && !r.Kind.Reduces():
+		s.Counts = ownCount(r, r.SendCounts, len(r.Recv), g.cfg.Rank, len(g.cfg.Ranks))
+	case gets:
+		s.Counts = ownCount(r, r.RecvCounts, len(r.Send), g.cfg.Rank, len(g.cfg.Ranks))
+	}
+	if r.Kind.GivesBlocks() {
+		s.Separate = r.Kind.Gives(g.cfg.Rank, r.Root) // even if the buffer is empty
 	}
 	elem := max(1, r.DType.Size())
 	s = s.ResolveWith(elem, g.chooser.Algo)
