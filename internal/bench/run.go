@@ -10,7 +10,6 @@ import (
 	"time"
 
 	thunder "thundercollective"
-	"thundercollective/internal/collective"
 	"thundercollective/internal/crc32c"
 )
 
@@ -40,7 +39,7 @@ func Run(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Row)) er
 	if err := thunder.Barrier(ctx, comm); err != nil {
 		return err
 	}
-	var model *collective.Model
+	var model *thunder.Model
 	if cfg.Explain && comm.Size() > 1 {
 		m, err := comm.Calibrate(ctx)
 		if err != nil {
