@@ -52,7 +52,8 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 		log.Warn("still waiting for the other ranks", "at_most", cfg.StartTimeout)
 	})
 	defer notice.Stop()
-	return enter(ctx, o, cfg)
+	c, err := enter(ctx, o, cfg)
+	return c, asSettingsError(err)
 }
 
 // enter meets the other ranks of one generation.

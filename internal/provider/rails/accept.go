@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"thundercollective/fabric"
-	"thundercollective/internal/rendezvous/handshake"
+	"thundercollective/internal/provider/tcp"
 )
 
 // Accept takes over a connection that a peer has opened for one of the streams of
@@ -80,7 +80,7 @@ func (o *opener) agree(g *greeting, stream int) error {
 		if f.cfg.Checksum {
 			with, without = without, with
 		}
-		return &PairError{handshake.ChecksumsDiffer(with, without)}
+		return &PairError{tcp.ChecksumsDiffer(with, without)}
 	case int(g.streams) != len(l.streams.list):
 		return &PairError{fmt.Sprintf("rank %d on %s opens %d streams, rank %d on %s expects %d over %s",
 			l.peer, f.host(l.peer), g.streams, f.Rank(), f.host(f.Rank()), len(l.streams.list), f.listRails(l.peer))}
