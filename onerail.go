@@ -20,7 +20,7 @@ func (c *Comm) RailsTo(rank int) []Rail {
 // all.
 func (c *Comm) OnlyRail(rank, rail int) error {
 	if c.job.wiring == nil || c.job.wiring.rails == nil {
-		return fmt.Errorf("thunder: there are not several rails to rank %d", rank)
+		return fmt.Errorf("thunder: rank %d has only one rail", rank)
 	}
 	if err := c.job.wiring.rails.Only(c.ranks[rank], rail); err != nil {
 		return fmt.Errorf("thunder: %w", err)
