@@ -107,8 +107,13 @@ func (p *Proxy) accept() {
 		if !p.add(near, far) {
 			return
 		}
-		p.wg.Go(func() { p.pass(far, near, There) })
-		p.wg.Go(func() { p.pass(near, far, Back) })
+		p.wg.Go(func() {
+			var both sync.WaitGroup
+			both.Go(func() { p.pass(far, near, There) })
+			both.Go(func() { p.pass(near, far, Back) })
+			both.Wait()
+			p.hangUp(near, far)
+		})
 	}
 }
 
@@ -124,8 +129,10 @@ func (p *Proxy) add(conns ...*net.TCPConn) bool {
 	return !p.closed
 }
 
-// pass moves the bytes of one direction. A silent direction says nothing of a
-// connection's end, either.
+// pass moves the bytes of one direction until its sender ends, which the receiver is told,
+// or its receiver is gone. The other direction goes on: what was sent there before the end
+// arrives, as it does without a proxy. A silent direction says nothing of a connection's
+// end, either.
 func (p *Proxy) pass(to, from *net.TCPConn, direction int) {
 	buf := make([]byte, 64<<10)
 	damage := -1 // how far it is to the byte to change
@@ -150,8 +157,11 @@ func (p *Proxy) pass(to, from *net.TCPConn, direction int) {
 		if f.Rate > 0 {
 			time.Sleep(time.Duration(n) * time.Second / time.Duration(f.Rate))
 		}
-		if _, werr := to.Write(buf[:n]); werr != nil || err != nil {
-			p.hangUp(to, from)
+		if _, werr := to.Write(buf[:n]); werr != nil {
+			return
+		}
+		if err != nil {
+			_ = to.CloseWrite()
 			return
 		}
 	}

@@ -13,7 +13,8 @@
 //
 // A rank that was itself not running (stopped, suspended) sees everybody silent.
 // It notices by the gap between its own ticks and counts the silence from then on.
-// A rank that has not been heard of at all may still be starting; it gets Grace.
+// A rank that has not been heard of at all may still be starting; it gets Grace
+// more.
 //
 // # Verdict
 //

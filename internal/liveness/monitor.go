@@ -2,6 +2,7 @@ package liveness
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -10,7 +11,8 @@ type Config struct {
 	Self, Size int
 	// Timeout is how long it may take to notice a rank that vanished.
 	Timeout time.Duration
-	// Grace is how long a rank may take to be heard of for the first time.
+	// Grace is how long a rank may take to start. It has the time of a silence more to be
+	// heard of: if it gives up, it says for whom it waited.
 	Grace time.Duration
 }
 
@@ -191,7 +193,7 @@ func (m *Monitor) listen(r int, now time.Duration, out *Outcome) {
 	}
 	limit := m.cfg.silence()
 	if !p.met {
-		limit = max(limit, m.cfg.Grace)
+		limit += m.cfg.Grace
 	}
 	silent := now - p.heard
 	if silent >= limit*2/3 && !p.asked {
@@ -207,11 +209,14 @@ func (m *Monitor) listen(r int, now time.Duration, out *Outcome) {
 	}
 }
 
+// answerMark comes before a machine's answer.
+const answerMark = "; "
+
 // silence puts it in words.
 func (p *rank) silence(d time.Duration) string {
 	s := fmt.Sprintf("no heartbeat for %v", d.Round(10*time.Millisecond))
 	if p.answer != "" {
-		s += "; " + p.answer
+		s += answerMark + p.answer
 	}
 	return s
 }
@@ -228,7 +233,17 @@ func (m *Monitor) judge(now time.Duration) *Verdict {
 	if worst < 0 {
 		return nil
 	}
-	return &Verdict{Rank: worst, Cause: m.ranks[worst].accusers[0].Cause}
+	return &Verdict{Rank: worst, Cause: m.ranks[worst].cause()}
+}
+
+// cause is what the first accuser says, and what the rank's machine answered: the accuser
+// may not have known yet.
+func (p *rank) cause() string {
+	a := p.accusers[0]
+	if a.Broke || p.answer == "" || strings.Contains(a.Cause, answerMark) {
+		return a.Cause
+	}
+	return a.Cause + answerMark + p.answer
 }
 
 // worst is the rank with most accusers that count, the highest of those with as many;
