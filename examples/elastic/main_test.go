@@ -48,7 +48,7 @@ func TestElastic(t *testing.T) {
 		if got.generation == 0 || got.numbers != want.numbers {
 			t.Errorf("rank %d killed at step %d: got %s in generation %d, want %s", victim, step, got.numbers, got.generation, want.numbers)
 		}
-		if want := fmt.Sprintf("restart 1 of 1: rank %d starts anew in generation 1", victim); mode == "rank" && !strings.Contains(got.notes, want) {
+		if want := fmt.Sprintf("restart 1 of 1: rank %d starts again in generation 1", victim); mode == "rank" && !strings.Contains(got.notes, want) {
 			t.Errorf("it does not say %q", want)
 		}
 		for rank, pids := range got.pids {
