@@ -12,6 +12,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/internal/bench"
+	"thundercollective/internal/env"
 	"thundercollective/internal/reduce"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,7 @@ type workFlags struct {
 	warmup  int
 	noCheck bool
 	sums    bool
-	apart   bool
+	barrier bool
 	alloc   bool
 	idle    time.Duration
 	explain bool
@@ -50,7 +51,7 @@ func (f *workFlags) addCommon(fs *pflag.FlagSet) {
 	fs.IntVar(&f.warmup, "warmup", -1, "iterations before that are not timed (default: by size)")
 	fs.BoolVar(&f.noCheck, "no-check", false, "do not check the results")
 	fs.BoolVar(&f.sums, "checksum", false, "send a checksum with every message over TCP, on all ranks or on none (THUNDER_CHECKSUM=1)")
-	fs.BoolVar(&f.apart, "apart", false, "have the ranks meet before each iteration, so that the root of a broadcast cannot run ahead")
+	fs.BoolVar(&f.barrier, "barrier-each", false, "perform a barrier before each iteration, so that the root of a broadcast cannot run ahead")
 	fs.BoolVar(&f.alloc, "alloc", false, "take the buffers from the fabric's own memory (Comm.Alloc)")
 	fs.BoolVar(&f.explain, "explain", false, "measure what a message costs first, and print the time predicted from it beside each row")
 	fs.DurationVar(&f.idle, "idle", 0, "barrier: hold the last rank back for so long, and print the processor time of those that wait")
@@ -112,9 +113,15 @@ func completeFlag(cmd *cobra.Command, name string, values []string) {
 // config turns the flags into what bench takes; fabric is the one to use if nothing
 // says otherwise. Errors are about usage.
 func (f *workFlags) config(fs *pflag.FlagSet, mode, fabric string) (bench.Config, error) {
-	f.fabric = cmp.Or(f.fabric, os.Getenv("THUNDER_FABRIC"), fabric)
+	vars := &env.Reader{}
+	if f.fabric == "" {
+		f.fabric = cmp.Or(vars.Choice(env.Fabric), fabric)
+	}
+	if err := vars.Err(); err != nil {
+		return bench.Config{}, &usageError{err}
+	}
 	cfg := bench.Config{Fabric: f.fabric, Root: f.root, Factor: f.factor, Iters: f.iters, Warmup: f.warmup, NoCheck: f.noCheck, Streams: f.streams,
-		Apart: f.apart, Alloc: f.alloc, Idle: f.idle, Explain: f.explain}
+		BarrierEach: f.barrier, Alloc: f.alloc, Idle: f.idle, Explain: f.explain}
 	var err error
 	if cfg.Mode, err = bench.ParseMode(mode); err != nil {
 		return cfg, &usageError{err}

@@ -34,10 +34,10 @@ type Config struct {
 	Warmup int
 	// NoCheck leaves out the checks of the results.
 	NoCheck bool
-	// Apart has the ranks meet before each timed iteration, which is not timed. Without,
+	// BarrierEach performs a barrier before each iteration, which is not timed. Without,
 	// iterations follow each other, and the root of a broadcast runs ahead: what is
 	// measured then is how fast broadcasts follow each other, not how long one takes.
-	Apart bool
+	BarrierEach bool
 	// Alloc takes the buffers from Comm.Alloc.
 	Alloc bool
 	// Idle, with Barrier, holds the last rank back for so long and measures the

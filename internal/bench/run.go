@@ -146,7 +146,7 @@ func measure(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *ta
 		if check {
 			t.prepare()
 		}
-		if check || cfg.Apart {
+		if check || cfg.BarrierEach {
 			if err := thunder.Barrier(ctx, comm); err != nil {
 				return row, err
 			}
