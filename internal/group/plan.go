@@ -36,17 +36,16 @@ func (g *Group) plan(r *Request, count int) (*collective.Plan, error) {
 	if s.Algo == collective.Auto {
 		s.Algo = g.cfg.Tuning.AlgoFor(r.Kind)
 	}
-	rank, size := g.cfg.Rank, len(g.cfg.Ranks)
 	switch gives, gets := r.Kind.GivesBlocks(), r.Kind.GetsBlocks(); {
 	case gives && gets:
 		s.Counts, s.RecvCounts = r.SendCounts, r.RecvCounts
 	case gives && !r.Kind.Reduces():
-		s.Counts = ownCount(r, r.SendCounts, len(r.Recv), rank, size)
+		s.Counts = ownCount(r, r.SendCounts, len(r.Recv), g.cfg.Rank, len(g.cfg.Ranks))
 	case gets:
-		s.Counts = ownCount(r, r.RecvCounts, len(r.Send), rank, size)
+		s.Counts = ownCount(r, r.RecvCounts, len(r.Send), g.cfg.Rank, len(g.cfg.Ranks))
 	}
 	if r.Kind.GivesBlocks() {
-		s.Separate = r.Kind.Gives(rank, r.Root) // even if the buffer is empty
+		s.Separate = r.Kind.Gives(g.cfg.Rank, r.Root) // even if the buffer is empty
 	}
 	elem := max(1, r.DType.Size())
 	s = s.ResolveWith(elem, g.chooser.Algo)
