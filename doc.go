@@ -26,23 +26,23 @@
 // How an operation is performed depends on its length, the number of ranks and who
 // shares a host with whom: where some ranks do, they work within hosts first. Rules of
 // thumb choose, or a model of what messages cost: from the profile of 'thunder tune'
-// (Options.Profile, THUNDER_PROFILE), or measured with the first operation
-// (Options.Calibrate, THUNDER_CALIBRATE=1). A model also sets the length of the segments
-// in which messages travel (Options.Segment and THUNDER_SEGMENT override it) and, from
+// (Options.Tuning.Profile, THUNDER_PROFILE), or measured with the first operation
+// (Options.Tuning.Calibrate, THUNDER_CALIBRATE=1). A model also sets the length of the segments
+// in which messages travel (Options.Tuning.Segment and THUNDER_SEGMENT override it) and, from
 // a profile, the number of TCP streams. Measuring is not the default: what is measured
 // differs from run to run, a different choice adds in a different order, and the same
-// program should give the same bits again. Options.Algo overrides all of it.
+// program should give the same bits again. Options.Tuning.Algo overrides all of it.
 //
 // Ranks that are all on one machine take long blocks from each other's memory instead of
 // sending them, where that is quicker, and reduce in the order of the ranks: always if
 // all buffers are of Comm.Alloc, else if the system lets processes of one user read each
-// other (Options.NoPeerReads and THUNDER_NO_PEER_READS=1 keep a rank's memory from being read;
+// other (Options.Transport.NoPeerReads and THUNDER_NO_PEER_READS=1 keep a rank's memory from being read;
 // kernel.yama.ptrace_scope above 0 does so, too). Comm.Choice tells. To see how ranks
 // of a Mac share memory, THUNDER_SHM_PORTABLE=1 makes those on Linux do the same.
 //
 // Buffers of 4 MiB and more that are used repeatedly are moved to huge pages, once, at their
 // third use, which takes about a millisecond for 2 MiB. That makes long operations up to a
-// third faster in shared memory, and up to a sixth over TCP (Options.NoHugePages and
+// third faster in shared memory, and up to a sixth over TCP (Options.Transport.NoHugePages and
 // THUNDER_NO_HUGE_PAGES=1 leave buffers where they are).
 //
 // # Failure
@@ -73,7 +73,7 @@
 // Bytes that are damaged on the way are the network's to find: Ethernet frames and TCP
 // segments carry checksums, and what fails them is sent again. What they miss, such as
 // a byte that a bad memory module or switch changes between the two, is found in a
-// message's header always, and in its payload with Options.Checksum (THUNDER_CHECKSUM=1),
+// message's header always, and in its payload with Options.Transport.Checksum (THUNDER_CHECKSUM=1),
 // which is off by default because it looks at every byte twice more. The rank that
 // receives the damage takes the connection for broken, and all get a *PeerLostError
 // with that cause; if there are others to the same peer, on several rails, it is sent
@@ -89,9 +89,9 @@
 //
 // # Looking inside
 //
-// Each rank records its last operations. With Options.DumpDir (THUNDER_DUMP_DIR) they
+// Each rank records its last operations. With Options.Diagnostics.DumpDir (THUNDER_DUMP_DIR) they
 // are written to a file when a group fails and at SIGUSR1, and thunder inspect says
-// who was late or called something else. With Options.Metrics (THUNDER_METRICS) a
-// rank serves Prometheus. Options.Logger is told the rest; without one, warnings go to
+// who was late or called something else. With Options.Diagnostics.Metrics (THUNDER_METRICS) a
+// rank serves Prometheus. Options.Diagnostics.Logger is told the rest; without one, warnings go to
 // standard error, and more or less with THUNDER_LOG.
 package thunder

@@ -28,7 +28,7 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	hint(o.Logger, strangers)
+	hint(o.Diagnostics.Logger, strangers)
 	if err := o.checkFabric(); err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Logger = o.Logger
+	cfg.Logger = o.Diagnostics.Logger
 	if cfg.StartTimeout == 0 {
 		cfg.StartTimeout = rendezvous.DefaultStartTimeout
 	}
@@ -45,7 +45,7 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 	// Whoever starts ranks by hand may have forgotten one, and should not have to wait for
 	// the end to be told.
 	notice := time.AfterFunc(cfg.StartTimeout/6, func() {
-		log := o.Logger.With("rank", cfg.Rank)
+		log := o.Diagnostics.Logger.With("rank", cfg.Rank)
 		if cfg.Size > 0 { // or the coordinator says how many there are
 			log = log.With("of", cfg.Size)
 		}
@@ -61,8 +61,8 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 	if err != nil {
 		return nil, err
 	}
-	if o.Streams == 0 && profile != nil {
-		o.Streams = profile.Streams()
+	if o.Transport.Streams == 0 && profile != nil {
+		o.Transport.Streams = profile.Streams()
 	}
 	var ln *tcp.Listener
 	roster, err := rendezvous.Resolve(ctx, cfg, func(at []string) ([]string, error) {
@@ -79,7 +79,7 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 	}
 	j := newJob(o, ticks.New())
 	j.rank, j.generation = roster.Rank, roster.Generation
-	j.log = o.Logger.With("rank", roster.Rank, "generation", roster.Generation)
+	j.log = o.Diagnostics.Logger.With("rank", roster.Rank, "generation", roster.Generation)
 	j.crowded = wiring.Crowded(roster)
 	j.again = func(ctx context.Context, generation uint32) (*Comm, error) {
 		return enterNext(ctx, o, cfg, generation)
@@ -106,7 +106,7 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 			return nil, fmt.Errorf("thunder: %w", err)
 		}
 		j.fabric = j.wiring.Fabric()
-		j.tuning.UseProfile(profile, j.fabric.Name(), o.Fabric != "tcp" && o.Fabric != "rdma", collective.NewHosts(j.hosts).Mixed())
+		j.tuning.UseProfile(profile, j.fabric.Name(), o.Transport.Fabric != "tcp" && o.Transport.Fabric != "rdma", collective.NewHosts(j.hosts).Mixed())
 	}
 	sc := j.sessionConfig(o, roster.Peers)
 	sc.Joining, sc.Grace, sc.BlameFile = joining, cfg.StartTimeout, session.BlameFile(os.Getenv)

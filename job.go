@@ -41,8 +41,8 @@ type job struct {
 // newJob returns a job with what the options say.
 func newJob(o Options, clock *ticks.Clock) *job {
 	return &job{
-		tuning:  tuning.Job{Algo: o.Algo, Calibrate: o.Calibrate, Segment: o.Segment},
-		timeout: o.Timeout, noHugePages: o.NoHugePages, clock: clock,
+		tuning:  tuning.Job{Algo: o.Tuning.Algo, Calibrate: o.Tuning.Calibrate, Segment: o.Tuning.Segment},
+		timeout: o.Timeout, noHugePages: o.Transport.NoHugePages, clock: clock,
 	}
 }
 
@@ -55,7 +55,7 @@ func (j *job) sessionConfig(o Options, peers []rendezvous.Peer) session.Config {
 	}
 	return session.Config{
 		Fabric: j.fabric, Rank: j.rank, Generation: j.generation, Hosts: j.hosts, Addrs: addrs, Timeout: j.timeout,
-		HeartbeatTimeout: o.silenceAmong(peers), Log: j.log,
+		HeartbeatTimeout: o.heartbeatTimeout(peers), Log: j.log,
 		LinkName: func(rank int) string { return j.linkName(rank, addrs) },
 		Relays:   func(rank int) []int { return j.wiring.Relays(j.rank, rank) },
 	}
@@ -69,7 +69,7 @@ func (j *job) start(ctx context.Context, s *session.Session, o Options, metricsA
 	}
 	j.telemetry = telemetry.New(telemetry.Config{
 		Rank: j.rank, Size: len(j.hosts), Generation: j.generation, Host: j.hosts[j.rank], Fabric: j.fabricName(),
-		Clock: j.clock, Log: j.log, DumpDir: o.DumpDir, Status: s.Status, Rails: j.wiring.Rails,
+		Clock: j.clock, Log: j.log, DumpDir: o.Diagnostics.DumpDir, Status: s.Status, Rails: j.wiring.Rails,
 	})
 	everybody := make([]int, len(j.hosts))
 	for r := range everybody {
