@@ -1,6 +1,8 @@
 package thunder
 
 import (
+	"errors"
+
 	"thundercollective/internal/failure"
 	"thundercollective/internal/rendezvous/handshake"
 )
@@ -13,6 +15,11 @@ type (
 	// OptionError means that Init does not accept an option or a THUNDER_ variable. Err
 	// says what it would accept.
 	OptionError = failure.OptionError
+	// SettingsError is returned by Init and Reform, at both ends, when two ranks that know
+	// the token cannot be in one job: they run with incompatible settings (world size,
+	// fabric, checksums, profile, calibration), their address lists differ, or two
+	// processes claim the same rank. Reason says in what they differ, and how to fix it.
+	SettingsError = failure.SettingsError
 	// PeerLostError means that rank Rank, on Host, is gone: its process ended, it was
 	// stopped, or its machine or cable is down, as Cause says. All survivors name the
 	// same rank. A rank that still runs but that the others could not reach gets the
@@ -35,3 +42,12 @@ type (
 )
 
 func badOption(format string, args ...any) error { return failure.BadOption(format, args...) }
+
+// asSettingsError makes a *SettingsError of the refusal of a peer that knows the token,
+// and returns any other error unchanged.
+func asSettingsError(err error) error {
+	if rejected, ok := errors.AsType[*handshake.RejectedError](err); ok {
+		return &SettingsError{Reason: rejected.Text, Err: err}
+	}
+	return err
+}

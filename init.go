@@ -52,7 +52,8 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 		log.Warn("still waiting for the other ranks", "at_most", cfg.StartTimeout)
 	})
 	defer notice.Stop()
-	return enter(ctx, o, cfg)
+	c, err := enter(ctx, o, cfg)
+	return c, asSettingsError(err)
 }
 
 // enter meets the other ranks of one generation.
@@ -142,4 +143,35 @@ func whoAmI(o Options, getenv func(string) string) (rendezvous.Config, error) {
 		Token: job.Token, Generation: job.Generation,
 	}
 	return base.Merge(cfg), nil
+}
+
+// place is what the options say about finding the peers.
+func (o Options) place() rendezvous.Config {
+	j := o.Join
+	c := rendezvous.Config{
+		Rank: rendezvous.NoRank, Addrs: j.Addrs, Coordinator: j.Coordinator, Hostfile: j.Hostfile, Edges: j.Edges,
+		Token: o.Security.Token, Insecure: o.Security.Insecure, StartTimeout: j.StartTimeout,
+	}
+	if j.Size != 0 {
+		c.Rank, c.Size = j.Rank, j.Size
+	}
+	return c
+}
+
+// profile reads the profile that the options name; nil for none.
+func (o Options) profile() (*Profile, error) {
+	if o.Tuning.Profile == "" {
+		return nil, nil
+	}
+	return ReadProfile(o.Tuning.Profile)
+}
+
+// wiring is what the options say about the fabric.
+func (o Options) wiring(cfg rendezvous.Config) wiring.Config {
+	t := o.Transport
+	return wiring.Config{
+		Fabric: t.Fabric, Token: cfg.Token, Hostfile: cfg.Hostfile, Devices: t.RDMADevices, GIDIndex: t.RDMAGID,
+		Streams: t.Streams, Checksum: t.Checksum, NoPeerReads: t.NoPeerReads, Profile: o.Tuning.Profile != "", Calibrate: o.Tuning.Calibrate,
+		Logger: o.Diagnostics.Logger,
+	}
 }

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
+	"os"
 	"time"
 
 	"thundercollective/fabric"
 	"thundercollective/internal/collective"
 	"thundercollective/internal/group"
+	"thundercollective/internal/metrics"
 	"thundercollective/internal/rendezvous"
 	"thundercollective/internal/session"
 	"thundercollective/internal/telemetry"
@@ -156,4 +159,40 @@ func (j *job) close() error {
 		return nil
 	}
 	return errors.Join(err, j.telemetry.Close())
+}
+
+// heartbeatTimeout is how long these ranks may be silent.
+func (o Options) heartbeatTimeout(peers []rendezvous.Peer) time.Duration {
+	if o.HeartbeatTimeout != 0 {
+		return o.HeartbeatTimeout
+	}
+	for _, p := range peers {
+		for _, addr := range p.Addrs {
+			if at, err := netip.ParseAddrPort(addr); err != nil || !at.Addr().IsLoopback() {
+				return DefaultHeartbeatTimeout
+			}
+		}
+	}
+	return LocalHeartbeatTimeout
+}
+
+// metricsAt is where a rank that is the local-th of its machine serves metrics.
+func (o Options) metricsAt(local int) (string, error) {
+	if o.Diagnostics.Metrics == "" {
+		return "", nil
+	}
+	at, err := metrics.Addr(o.Diagnostics.Metrics, local)
+	if err != nil {
+		return "", badOption("THUNDER_METRICS: %w", err)
+	}
+	return at, nil
+}
+
+// hostname names this machine in messages.
+func hostname() string {
+	h, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return h
 }

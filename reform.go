@@ -50,7 +50,7 @@ func enterNext(ctx context.Context, o Options, cfg rendezvous.Config, generation
 		c, err := enter(ctx, o, cfg)
 		rejected, ok := errors.AsType[*handshake.RejectedError](err)
 		if err == nil || !ok || rejected.Code != handshake.WrongGeneration {
-			return c, err
+			return c, asSettingsError(err)
 		}
 		if cfg.Way() == rendezvous.Coordinated {
 			generation++ // a coordinator turns away only those that are behind

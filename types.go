@@ -105,3 +105,36 @@ func ParseOp(s string) (Op, error) { return reduce.ParseOp(s) }
 
 // ParseAlgo reads an algorithm by name, such as "ring".
 func ParseAlgo(s string) (Algo, error) { return collective.ParseAlgo(s) }
+
+// ParseKind reads an operation by name, such as "allreduce".
+func ParseKind(s string) (Kind, error) { return collective.ParseKind(s) }
+
+// DTypes lists the element types.
+func DTypes() []DType { return reduce.DTypes() }
+
+// Ops lists the reductions. Not every element type has all of them: see CheckOp.
+func Ops() []Op { return reduce.Ops() }
+
+// Algos lists the algorithms of an operation, without Auto.
+func Algos(k Kind) []Algo { return collective.Algos(k) }
+
+// CheckOp returns an error if op is not defined for elements of type dt, as Xor is
+// not for F32.
+func CheckOp(dt DType, op Op) error {
+	_, err := reduce.Lookup(dt, op)
+	return err
+}
+
+// ToFloat16 rounds f to the nearest Float16, ties to even.
+func ToFloat16(f float32) Float16 { return reduce.ToFloat16(f) }
+
+// ToBFloat16 rounds f to the nearest BFloat16, ties to even.
+func ToBFloat16(f float32) BFloat16 { return reduce.ToBFloat16(f) }
+
+// Bytes returns the memory of s without copying it, as Request.Send and Request.Recv
+// take it.
+func Bytes[T Element](s []T) []byte { return reduce.Bytes(s) }
+
+// Kernels names the code that reduces elements on this processor: "go", "avx2",
+// "avx512" or "neon".
+func Kernels() string { return reduce.Active() }

@@ -13,7 +13,6 @@ import (
 	thunder "thundercollective"
 	"thundercollective/internal/bench"
 	"thundercollective/internal/env"
-	"thundercollective/internal/reduce"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -42,8 +41,8 @@ type workFlags struct {
 }
 
 func (f *workFlags) addCommon(fs *pflag.FlagSet) {
-	fs.StringVar(&f.dtype, "dtype", "f32", "element `TYPE`: "+join(reduce.DTypes()))
-	fs.StringVar(&f.op, "op", "sum", "`REDUCTION`: "+join(reduce.Ops()))
+	fs.StringVar(&f.dtype, "dtype", "f32", "element `TYPE`: "+join(thunder.DTypes()))
+	fs.StringVar(&f.op, "op", "sum", "`REDUCTION`: "+join(thunder.Ops()))
 	fs.StringVar(&f.algo, "algo", "auto", "`ALGORITHM`: "+join(algos()))
 	fs.IntVar(&f.streams, "num-streams", 0, "TCP streams to each peer (default: those of THUNDER_PROFILE, or what suits the processors)")
 	fs.IntVar(&f.root, "root", 0, "`RANK` that is the root of broadcast, reduce, gather and scatter")
@@ -91,7 +90,7 @@ func texts[T fmt.Stringer](list []T) []string {
 // complete teaches the shell the values of the flags.
 func (f *workFlags) complete(cmd *cobra.Command) {
 	for name, values := range map[string][]string{
-		"dtype": texts(reduce.DTypes()), "op": texts(reduce.Ops()), "algo": texts(algos()),
+		"dtype": texts(thunder.DTypes()), "op": texts(thunder.Ops()), "algo": texts(algos()),
 	} {
 		completeFlag(cmd, name, values)
 	}

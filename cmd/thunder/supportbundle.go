@@ -91,7 +91,7 @@ func (f *bundleFlags) collect(ctx context.Context, now time.Time) (map[string]*d
 			return nil, err
 		}
 		for _, name := range names {
-			text, err := f.cluster.asker().Thunder(ctx, name, nil, "support-bundle", "-o", "-")
+			text, err := f.cluster.runner().Thunder(ctx, name, nil, "support-bundle", "-o", "-")
 			if err != nil {
 				return nil, err
 			}

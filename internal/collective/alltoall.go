@@ -20,7 +20,7 @@ const (
 //
 // What is sent in a turn waits for what comes turnLead turns before, in an earlier step or
 // earlier in the same one, wherever that is. So there is always a rank that need not wait.
-func (b *builder) pairwise(l *lane) {
+func pairwise(b *builder, l *lane) {
 	out, in := b.blocks(), b.blocks()
 	if b.RecvCounts != nil {
 		in = behind(b.RecvCounts)
@@ -84,14 +84,14 @@ func (b *builder) turnWindow(n int) int {
 // dissemination is the barrier: after the step over distance d, a rank has heard
 // of the 2d ranks up to itself. An empty message says what its sender has heard,
 // so it must not be sent ahead.
-func (b *builder) dissemination(l *lane) {
+func dissemination(b *builder, l *lane) {
 	for d := 1; d < b.Size; d *= 2 {
 		l.sendPinned(b.mod(b.Rank+d), Slice{})
 		l.recv(b.mod(b.Rank-d), Slice{})
 	}
 }
 
-func (b *builder) sendRecv(l *lane) {
+func sendRecv(b *builder, l *lane) {
 	out, in := Slice{Input, 0, b.Count}, Slice{Main, 0, b.RecvCount}
 	if b.Root == b.Rank {
 		l.copy(in, out)

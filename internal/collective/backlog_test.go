@@ -179,7 +179,7 @@ func TestRunBacklog(t *testing.T) {
 				for kind := AllReduce; kind <= Barrier; kind++ {
 					for _, algo := range Algos(kind) {
 						s := Spec{
-							Kind: kind, Algo: algo, Size: n, Root: n - 1, Count: 5 * n, Window: 12,
+							Kind: kind, Algo: algo, Size: n, Root: n - 1, Count: 5 * n, Window: 12, ElemSize: windowBytes / 12,
 							Hosts: hostsOf(shape), Separate: kind == AllToAll,
 						}
 						newJob(t, s, reduce.I32, reduce.Sum).check(t, g, 16)

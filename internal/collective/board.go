@@ -7,23 +7,13 @@ import (
 	"thundercollective/internal/reduce"
 )
 
-// onBoard returns the length in bytes of what Count counts, and how many bytes a rank
-// posts, at most, when the operation is carried out on a board; -1 if it cannot be. Ranks
-// that agree on the operation agree on both.
-func (s *Spec) onBoard(elem int) (block, posted int) {
-	if s.Kind != Barrier {
-		block = s.Count * elem
+// postable returns how many bytes a rank posts, at most, when the plan is carried out on a
+// board; -1 if it cannot be. Ranks that agree on the operation agree on it.
+func (p *Plan) postable() int {
+	if s := &p.spec; s.Fixed || s.Counts != nil || s.RecvCounts != nil || s.Kind.PointToPoint() {
+		return -1
 	}
-	if s.Fixed || s.Counts != nil || s.RecvCounts != nil {
-		return block, -1
-	}
-	switch s.Kind {
-	case AllReduce, Reduce, Broadcast, AllGather, Gather, Barrier:
-		return block, block
-	case ReduceScatter, Scatter, AllToAll:
-		return block, block * s.Size
-	}
-	return block, -1
+	return p.given
 }
 
 // show is the first half of an operation on the board: it posts what this rank
@@ -40,18 +30,15 @@ func (p *Plan) show(ctx context.Context, b fabric.Board, tag *fabric.Tag, main, 
 	if !p.posts() {
 		return nil
 	}
-	from, source := 0, main
+	source := main
 	if s.Separate {
 		source = input
-	} else if s.Kind == AllGather {
-		from = s.Rank * p.block
 	}
 	var err error
-	switch shown := source[from:][:p.posted]; s.Kind {
-	case AllReduce, ReduceScatter, AllGather, AllToAll, Barrier:
-		err = b.Swap(ctx, tag, shown)
-	default:
+	if shown := source[p.mine:][:p.posted]; s.Kind.Rooted() {
 		err = b.Show(ctx, tag, shown)
+	} else {
+		err = b.Swap(ctx, tag, shown)
 	}
 	if err != nil {
 		return p.peerError(SendStep, s.Rank, err)
@@ -75,15 +62,10 @@ func (p *Plan) take(ctx context.Context, b fabric.Board, tag *fabric.Tag, main, 
 	return nil
 }
 
-// posts reports whether this rank has something to post.
+// posts reports whether this rank has something to post: a contribution that others need,
+// or that it reads from the board itself.
 func (p *Plan) posts() bool {
-	switch p.spec.Kind {
-	case Broadcast, Scatter:
-		return p.spec.Rank == p.spec.Root
-	case Gather:
-		return p.spec.Rank != p.spec.Root
-	}
-	return true
+	return p.gives && (p.kernel != nil || !p.gets || !p.spec.Kind.Rooted() || p.rootGives)
 }
 
 // A reader takes from a board what one rank needs.
@@ -98,44 +80,19 @@ type reader struct {
 
 // take waits for the other ranks and takes what they have posted.
 func (r *reader) take() error {
-	s, block := &r.plan.spec, r.plan.block
-	mine := s.Rank * block
-	root := s.Rank == s.Root
-	switch s.Kind {
-	case AllReduce:
-		return r.reduce(r.main[:block], 0)
-	case Reduce:
-		if root {
-			return r.reduce(r.main[:block], 0)
-		}
-	case ReduceScatter:
-		dst := r.main
-		if !s.Separate {
-			dst = dst[mine:]
-		}
-		return r.reduce(dst[:block], mine)
-	case Broadcast:
-		if !root {
-			return r.copy(r.main[:block], s.Root, 0)
-		}
-		if s.Separate {
-			copy(r.main, r.source[:block])
-		}
-	case Scatter:
-		if !root {
-			return r.copy(r.main[:block], s.Root, mine)
-		}
-		if s.Separate {
-			copy(r.main, r.source[mine:][:block])
-		}
-	case Gather:
-		if root {
-			return r.gather(0)
-		}
-	case AllGather, Barrier:
-		return r.gather(0)
-	case AllToAll:
-		return r.gather(mine)
+	p := r.plan
+	s := &p.spec
+	switch {
+	case !p.gets:
+		return nil
+	case p.kernel != nil:
+		return r.reduce(r.main[p.into:][:p.block], p.part)
+	case !p.rootGives:
+		return r.gather(p.part)
+	case s.Rank != s.Root:
+		return r.copy(r.main[:p.block], s.Root, p.part)
+	case s.Separate:
+		copy(r.main, r.source[p.part:][:p.block])
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func TestSameBits(t *testing.T) {
 		}
 	}
 	for _, shape := range hostShapes {
-		checkSameBits(t, Spec{Kind: AllReduce, Algo: Hier, Size: len(shape), Count: 1000, Hosts: hostsOf(shape), Window: 64})
+		checkSameBits(t, Spec{Kind: AllReduce, Algo: Hier, Size: len(shape), Count: 1000, Hosts: hostsOf(shape), Window: 64, ElemSize: windowBytes / 64})
 	}
 }
 

@@ -31,6 +31,9 @@ func TestRunHosts(t *testing.T) {
 							Kind: kind, Algo: Hier, Size: n, Hosts: hostsOf(shape), Root: turn % n, Separate: turn%3 != 0,
 							Count: []int{3*n + 1, 1, 40, 0, 5 * n}[turn%5], Window: []int{0, 9, 24}[turn%3],
 						}
+						if s.Window > 0 {
+							s.ElemSize = windowBytes / s.Window // as if a few elements were long
+						}
 						newJob(t, s, dt, ops(dt)[turn%len(ops(dt))]).check(t, g, []int{DefaultSegment, 24}[turn/2%2])
 					}
 				}
@@ -47,7 +50,7 @@ func TestRunHostsLong(t *testing.T) {
 	for _, shape := range []string{"AABB", "ABB"} {
 		g := newTestGroup(t, memLinks(t, len(shape)))
 		for _, kind := range []Kind{AllReduce, ReduceScatter, AllGather, Broadcast, Reduce} {
-			s := Spec{Kind: kind, Algo: Hier, Size: len(shape), Hosts: hostsOf(shape), Count: 300_001, Window: 70_000}
+			s := Spec{Kind: kind, Algo: Hier, Size: len(shape), Hosts: hostsOf(shape), Count: 300_001, Window: 70_000, ElemSize: windowBytes / 70_000}
 			newJob(t, s, reduce.I16, reduce.Max).check(t, g, DefaultSegment)
 		}
 	}

@@ -33,7 +33,7 @@ func TestDecide(t *testing.T) {
 		{Send, 4, 64 << 20, true, false, false},
 	} {
 		f := facts{room: -1, short: -1, shares: true, reads: tt.reads}
-		p := &Plan{spec: Spec{Kind: tt.kind, Size: tt.size}, block: tt.bytes, posted: -1, mayShare: true}
+		p := &Plan{spec: Spec{Kind: tt.kind, Size: tt.size}, layout: layout{block: tt.bytes}, posted: -1, mayShare: true}
 		ask := f.decide(p) == PathShared
 		if certain := ask && f.settle(p, false, f.reads) == PathShared; ask != tt.ask || certain != tt.certain {
 			t.Errorf("%+v: got %v, %v", tt, ask, certain)

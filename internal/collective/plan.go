@@ -42,8 +42,7 @@ type Plan struct {
 	kernel  reduce.Kernel
 	divide  bool // Final actions divide by the number of ranks
 
-	main, input, scratch int // bytes
-	block                int // bytes of what Spec.Count counts
+	layout
 
 	// What the path depends on; see facts.decide.
 	posted   int       // bytes that a rank posts on the board, at most; -1 if it cannot
@@ -119,6 +118,9 @@ func (p *Plan) outline(s Spec) error {
 	if s.Window == 0 {
 		s.Window = windowBytes / p.elem
 	}
+	if s.ElemSize == 0 {
+		s.ElemSize = p.elem
+	}
 	s.Counts, s.RecvCounts = slices.Clone(s.Counts), slices.Clone(s.RecvCounts)
 	p.spec = s
 	schedule, err := Build(s)
@@ -128,9 +130,9 @@ func (p *Plan) outline(s Spec) error {
 	if max(schedule.Main, schedule.Input) > math.MaxInt/p.elem {
 		return fmt.Errorf("%v: %d elements are too many", s.Kind, max(schedule.Main, schedule.Input))
 	}
-	schedule = Split(schedule, max(1, p.segment/p.elem))
-	p.main, p.input, p.scratch = schedule.Main*p.elem, schedule.Input*p.elem, schedule.Scratch*p.elem
-	p.block, p.posted = p.spec.onBoard(p.elem)
+	schedule = Segmented(schedule, max(1, p.segment/p.elem))
+	p.layout = p.spec.lay(schedule, p.elem)
+	p.posted = p.postable()
 	p.sends = make([][]Slice, s.Size)
 	for _, lane := range schedule.Lanes {
 		p.lanes = append(p.lanes, p.planLane(lane))

@@ -135,10 +135,9 @@ func (x *sharing) name(b []byte) fabric.Handle {
 
 // mapAll maps what the other ranks have named, as far as it can be mapped.
 func (x *sharing) mapAll() *StepError {
-	s := &x.plan.spec
 	for p := range x.boxes {
 		if p != x.rank && x.gives(p) {
-			if err := x.reach(p, s.sourceLen()*x.plan.elem); err != nil {
+			if err := x.reach(p, x.plan.given); err != nil {
 				return err
 			}
 		}
@@ -163,20 +162,18 @@ func (x *sharing) reach(p, n int) *StepError {
 // gives reports whether others read the memory of rank p: that of the root alone, if
 // it alone has what they need.
 func (x *sharing) gives(p int) bool {
-	s := &x.plan.spec
-	return !s.rootGives() || p == s.Root
+	return !x.plan.rootGives || p == x.plan.spec.Root
 }
 
 // leave returns when no rank reads this rank's memory any more.
 func (x *sharing) leave() *StepError {
-	s := &x.plan.spec
-	if !s.rootGives() || s.Rank != s.Root {
+	if !x.plan.rootGives || x.rank != x.plan.spec.Root {
 		if err := x.tell(nil); err != nil {
 			return err
 		}
 	}
 	for p := range x.boxes {
-		if s.reads(p, x.rank) {
+		if x.plan.reads(p, x.rank) {
 			if err := x.hear(p, nil); err != nil {
 				return err
 			}
@@ -195,9 +192,8 @@ func (x *sharing) tell(b []byte) *StepError {
 		}
 		return nil
 	}
-	s := &x.plan.spec
 	for p := range x.boxes {
-		if s.reads(x.rank, p) || s.reads(p, x.rank) {
+		if x.plan.reads(x.rank, p) || x.plan.reads(p, x.rank) {
 			if err := x.send(p, b); err != nil {
 				return err
 			}

@@ -156,7 +156,7 @@ func testShared(t *testing.T, newPool maker) {
 						s := Spec{Kind: kind, Algo: Auto, Size: n, Root: n / 2, Count: bytes / 4, Separate: separate}.Resolve(4)
 						mapped, pays := gains(kind, n, bytes)
 						// Where only the root's memory is read, it is that which counts.
-						if name == "mapped" || s.rootGives() && of(s.Root) == mappable {
+						if name == "mapped" || kind.Rooted() && of(s.Root) == mappable {
 							if pays = true; !mapped {
 								continue // nobody would ask for it
 							}

@@ -2,39 +2,18 @@ package collective
 
 import "context"
 
-// rootGives reports whether only the root's memory is read on the shared path.
-func (s *Spec) rootGives() bool { return s.Kind == Broadcast || s.Kind == Scatter }
-
-// reads reports whether rank p reads memory of rank q on the shared path.
-func (s *Spec) reads(p, q int) bool {
-	switch {
-	case p == q:
-		return false
-	case s.rootGives():
-		return q == s.Root
-	}
-	return true
-}
-
-// sourceLen is how many elements of its own a rank lets others read.
-func (s *Spec) sourceLen() int {
-	switch s.Kind {
-	case ReduceScatter, AllToAll, Scatter:
-		return s.Size * s.Count
-	}
-	return s.Count
+// reads reports whether a rank reads memory of another on the shared path.
+func (p *Plan) reads(rank, other int) bool {
+	return rank != other && (!p.rootGives || other == p.spec.Root)
 }
 
 // contribution returns what this rank contributes to the operation.
 func (e *execution) contribution() []byte {
-	s := &e.plan.spec
-	if s.Separate {
-		return e.input
+	source := e.main
+	if e.plan.spec.Separate {
+		source = e.input
 	}
-	if s.Kind == AllGather {
-		return e.block(e.main, s.Rank)
-	}
-	return e.main
+	return source[e.plan.mine:][:e.plan.given]
 }
 
 // block returns block i of all.
@@ -57,60 +36,39 @@ func (o *ownBlock) copy() {
 
 // ownBlock returns what this rank has for itself: nothing, if it is where it belongs.
 func (x *sharing) ownBlock() ownBlock {
-	s := &x.plan.spec
-	if !s.Separate || s.Kind.Rooted() && s.Rank != s.Root {
+	p, s := x.plan, &x.plan.spec
+	if !s.Separate || !p.gives || !p.gets || s.Kind.Reduces() {
 		return ownBlock{}
 	}
-	switch s.Kind {
-	case AllGather:
-		return ownBlock{x.block(x.main, s.Rank), x.input}
-	case AllToAll:
-		return ownBlock{x.block(x.main, s.Rank), x.block(x.input, s.Rank)}
-	case Scatter:
-		return ownBlock{x.main, x.block(x.input, s.Rank)}
-	case Broadcast:
-		return ownBlock{x.main, x.input}
+	to := x.main
+	if s.Kind.GetsBlocks() {
+		to = x.block(to, s.Rank)
 	}
-	return ownBlock{}
+	return ownBlock{to, x.input[p.part:][:p.block]}
 }
 
 // work does this rank's part of the operation.
 func (x *sharing) work() *StepError {
-	s := &x.plan.spec
-	n := x.plan.block
-	switch s.Kind {
-	case AllReduce:
-		if x.allSay == sayMapped|sayInPlace {
-			return x.reduceEverywhere()
-		}
+	p, s := x.plan, &x.plan.spec
+	switch {
+	case s.Kind == AllReduce && x.allSay == sayMapped|sayInPlace:
+		return x.reduceEverywhere()
+	case s.Kind == AllReduce:
 		return x.allReduce()
-	case ReduceScatter:
-		own := x.main
-		if !s.Separate {
-			own = x.block(x.main, s.Rank)
+	case s.Kind.Reduces():
+		return x.combine(p.part, x.main[p.into:][:p.block])
+	case p.rootGives && s.Rank == s.Root:
+		for len(x.own.from) > 0 {
+			x.own.copy()
 		}
-		return x.combine(s.Rank*n, own)
-	case Broadcast, Scatter:
-		if s.Rank == s.Root {
-			for len(x.own.from) > 0 {
-				x.own.copy()
-			}
-			return nil
-		}
-		off := 0
-		if s.Kind == Scatter {
-			off = s.Rank * n
-		}
-		return x.fetch(s.Root, off, x.main)
+		return nil
+	case p.rootGives:
+		return x.fetch(s.Root, p.part, x.main)
 	}
 	// Blocks of all ranks. They begin with different ones, so as not to crowd at one.
-	off := 0
-	if s.Kind == AllToAll {
-		off = s.Rank * n
-	}
 	for i := 1; i < s.Size; i++ {
-		p := (s.Rank + i) % s.Size
-		if err := x.fetch(p, off, x.block(x.main, p)); err != nil {
+		r := (s.Rank + i) % s.Size
+		if err := x.fetch(r, p.part, x.block(x.main, r)); err != nil {
 			return err
 		}
 	}

@@ -12,13 +12,13 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/internal/freeaddr"
+	"thundercollective/internal/provider/tcp"
 	"thundercollective/internal/rendezvous/handshake"
 )
 
-// TestStartedOtherwise starts ranks that were told different things. Each returns the same
-// error, also the one that only waits for the other to connect, and long before it would
-// have waited enough.
-func TestStartedOtherwise(t *testing.T) {
+// TestIncompatibleSettings starts ranks with incompatible settings. Both return the same error
+// long before their start timeout, also the one that only waits for the other to connect.
+func TestIncompatibleSettings(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		set  func(o *thunder.Options, rank int)
@@ -28,8 +28,8 @@ func TestStartedOtherwise(t *testing.T) {
 		{"checksum at 1", func(o *thunder.Options, r int) { o.Transport.Fabric, o.Transport.Checksum = "tcp", r == 1 }, "rank 1 was started with checksums, rank 0 without"},
 		{"tcp and auto", func(o *thunder.Options, r int) { o.Transport.Fabric = []string{"tcp", "auto"}[r] }, "rank 0 uses TCP, rank 1 uses shared memory"},
 		{"shm and tcp", func(o *thunder.Options, r int) { o.Transport.Fabric = []string{"shm", "tcp"}[r] }, "rank 0 uses shared memory, rank 1 uses TCP"},
-		{"calibration at 0", func(o *thunder.Options, r int) { o.Tuning.Calibrate = r == 0 }, "rank 0 was told to calibrate, rank 1 was not"},
-		{"calibration at 1", func(o *thunder.Options, r int) { o.Transport.Fabric, o.Tuning.Calibrate = "tcp", r == 1 }, "rank 1 was told to calibrate, rank 0 was not"},
+		{"calibration at 0", func(o *thunder.Options, r int) { o.Tuning.Calibrate = r == 0 }, "rank 0 was started with calibration, rank 1 without"},
+		{"calibration at 1", func(o *thunder.Options, r int) { o.Transport.Fabric, o.Tuning.Calibrate = "tcp", r == 1 }, "rank 1 was started with calibration, rank 0 without"},
 		{"size", func(o *thunder.Options, r int) {
 			if r == 1 {
 				o.Join.Size, o.Join.Addrs = 3, append(o.Join.Addrs[:2:2], "127.0.0.1:1")
@@ -47,8 +47,9 @@ func TestStartedOtherwise(t *testing.T) {
 					c.Close()
 					return errors.New("it starts")
 				}
-				if _, ok := errors.AsType[*handshake.RejectedError](err); !ok || !strings.Contains(err.Error(), tt.want) {
-					return fmt.Errorf("got %v, want a refusal with %q", err, tt.want)
+				differs, ok := errors.AsType[*thunder.SettingsError](err)
+				if !ok || !strings.Contains(err.Error(), tt.want) || !strings.Contains(differs.Reason, tt.want) {
+					return fmt.Errorf("got %v, want a *SettingsError with %q", err, tt.want)
 				}
 				return nil
 			})
@@ -85,7 +86,7 @@ func TestStrangersWhileMeeting(t *testing.T) {
 		change(&h)
 		return h
 	}
-	checks := handshake.Hello{Purpose: handshake.PurposeLink, From: 1, Size: 2, Streams: 1, Flags: handshake.FlagChecksum}
+	checks := handshake.Hello{Purpose: handshake.PurposeLink, From: 1, Size: 2, Streams: 1, Settings: tcp.ChecksumSetting}
 	comms := make([]*thunder.Comm, 2)
 	each(t, 2, func(r int) (err error) {
 		if r == 1 {
@@ -116,9 +117,9 @@ func TestStrangersWhileMeeting(t *testing.T) {
 	each(t, 2, func(r int) error { return everyOperation(t.Context(), comms[r], 3) })
 }
 
-// TestOneStartedOtherwise has rank 1 of three differ: rank 2, which has met rank 0 and
-// looks for rank 1 when that has long ended, is told by rank 0.
-func TestOneStartedOtherwise(t *testing.T) {
+// TestOneIncompatibleRank has rank 1 of three differ: rank 2, which is connected to rank 0
+// and looks for rank 1 when that has long ended, learns it from rank 0.
+func TestOneIncompatibleRank(t *testing.T) {
 	checkGoroutines(t)
 	addrs := freeaddr.Loopback(t, 3)
 	way, met := watched(t, addrs[0])

@@ -148,7 +148,7 @@ func TestDumpOfMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	report, err := inspect.Examine(dumps)
-	if err != nil || !strings.Contains(report.Verdict, "rank 1 waited in recv(4 × f32, from rank 2), message 1, for ") || !strings.Contains(report.Verdict, "rank 2 had not sent it") {
+	if err != nil || !strings.HasPrefix(report.Verdict, "rank 1 waited ") || !strings.Contains(report.Verdict, " in recv(4 × f32, from rank 2), message 1: ") || !strings.Contains(report.Verdict, "rank 2 had not sent it") {
 		t.Errorf("%v: %s", err, report.Verdict)
 	}
 }

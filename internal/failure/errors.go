@@ -18,6 +18,15 @@ func BadOption(format string, args ...any) error {
 	return &OptionError{fmt.Errorf(format, args...)}
 }
 
+// A SettingsError reports that two ranks that know the token cannot be in one job.
+type SettingsError struct {
+	Reason string // in what they differ, and how to fix it
+	Err    error
+}
+
+func (e *SettingsError) Error() string { return e.Err.Error() }
+func (e *SettingsError) Unwrap() error { return e.Err }
+
 // A PeerLostError says that a rank is gone: its process ended, it was stopped, or
 // its machine or cable is down, as Cause says. All survivors name the same one; a
 // rank that the others could not reach, but which still runs, gets the error about

@@ -8,21 +8,31 @@ import (
 	"thundercollective/internal/reduce"
 )
 
-// censusDue reports whether the census comes before operation r: once, before the first
+// A census is what the ranks of a group find out together, as a part of their first
+// operation: what they share if all of them are on one machine, and what they choose
+// algorithms by.
+type census struct {
+	group *Group
+	taken bool
+}
+
+// due reports whether the census comes before operation r: once, before the first
 // one that leaves a choice. All ranks come to the same result.
-func (g *Group) censusDue(r *Request) bool {
-	return !g.counted && r.Algo == collective.Auto && g.cfg.Tuning.Algo == collective.Auto && len(g.cfg.Ranks) > 1
+func (c *census) due(r *Request) bool {
+	g := c.group
+	return !c.taken && r.Algo == collective.Auto && g.cfg.Tuning.Algo == collective.Auto && len(g.cfg.Ranks) > 1
 }
 
 // first takes the census as a part of operation a, and settles what algorithms are
 // chosen by.
-func (g *Group) first(ctx context.Context, a call) error {
+func (c *census) first(ctx context.Context, a call) error {
+	g := c.group
 	if ctx.Err() != nil {
 		return nil // the operation itself will say so
 	}
-	g.counted = true
+	c.taken = true
 	return g.aside(ctx, a, func(ctx context.Context, a call) error {
-		if err := g.takeCensus(ctx, a); err != nil {
+		if err := c.take(ctx, a); err != nil {
 			return err
 		}
 		g.chooser.Crowded, g.chooser.Shared = g.exec.Crowded(), g.exec.Shares()
@@ -43,9 +53,10 @@ func (g *Group) aside(ctx context.Context, a call, do func(context.Context, call
 	return nil
 }
 
-// takeCensus finds out, together with the other ranks of the group, what they share if
+// take finds out, together with the other ranks of the group, what they share if
 // all of them are on one machine, and tells the executor.
-func (g *Group) takeCensus(ctx context.Context, a call) error {
+func (c *census) take(ctx context.Context, a call) error {
+	g := c.group
 	if g.cfg.Hosts.Count() > 1 {
 		return nil
 	}

@@ -18,8 +18,8 @@ func (g *Group) Check() {
 		g.FailAll(g.timeout(a, since))
 		return
 	}
-	for i := range g.pairs {
-		for _, t := range g.pairs[i].activities() {
+	for i := range g.pairs.list {
+		for _, t := range g.pairs.list[i].activities() {
 			t.abandoned(g)
 			if a, since, ok := t.overdue(clock, limit); ok {
 				g.FailAll(g.timeout(a, since))

@@ -28,7 +28,7 @@ func (g *Group) Choice(k collective.Kind, a collective.Algo, dt reduce.DType, co
 	s := collective.Spec{
 		Kind: k, Algo: a, Rank: g.cfg.Rank, Size: len(g.cfg.Ranks), Count: count, RecvCount: count, Cables: g.cfg.Cables, Hosts: g.cfg.Hosts,
 		Crowded: a == collective.Auto && g.exec.Crowded(), Fixed: a != collective.Auto,
-		Separate: k == collective.AllToAll || k == collective.ReduceScatter,
+		Separate: k.Blocks(),
 	}
 	if a == collective.Auto {
 		s.Algo = g.cfg.Tuning.AlgoFor(k)

@@ -11,29 +11,6 @@ import (
 	"thundercollective/internal/failure"
 )
 
-// Err returns why the group has ended; nil while it works.
-func (g *Group) Err() error {
-	if !g.failed.Load() {
-		return nil
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.failure
-}
-
-// SetFailure records why the group ends. It reports whether it is the first to do so;
-// Finish comes next.
-func (g *Group) SetFailure(err error) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.failure != nil {
-		return false
-	}
-	g.failure = err
-	g.failed.Store(true)
-	return true
-}
-
 // fail ends the group at this rank: calls under way return err.
 func (g *Group) fail(err error) {
 	if g.SetFailure(err) {
@@ -68,7 +45,7 @@ func (g *Group) explain(err error, a call) error {
 	case errors.As(err, &lost):
 		g.cfg.Session.PathBroken(g.cfg.ID, lost)
 	case errors.As(err, &tag):
-		g.FailAll(g.mismatch(tag, a))
+		g.FailAll(mismatch(g.self, tag, a))
 	case errors.Is(err, fabric.ErrClosed):
 		g.fail(&failure.ClosedError{})
 	default:
@@ -99,10 +76,10 @@ func (g *Group) timeout(a call, since time.Time) error {
 	}
 }
 
-// mismatch says who called what.
-func (g *Group) mismatch(e *fabric.TagError, a call) error {
+// mismatch returns the error that names who called what; self is this rank.
+func mismatch(self int, e *fabric.TagError, a call) error {
 	theirs := callOf(&e.Got)
-	m := &failure.MismatchError{Sequence: a.seq, RankA: g.self, RankB: e.Peer, CallA: a.String(), CallB: theirs.String()}
+	m := &failure.MismatchError{Sequence: a.seq, RankA: self, RankB: e.Peer, CallA: a.String(), CallB: theirs.String()}
 	switch {
 	case e.Want == e.Got:
 		m.CallA += fmt.Sprintf(" with %d bytes here", e.WantLen)

@@ -2,8 +2,6 @@ package group
 
 import (
 	"context"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"thundercollective/fabric"
@@ -69,33 +67,27 @@ type Group struct {
 	chooser tuning.Chooser // under turn
 	exec    *collective.Executor
 	tag     fabric.Tag // of the operation, under turn
-	counted bool       // the census was taken, under turn
+	census  census     // under turn
 	pages   hugepages.Adviser
 	links   links // of collectives
-	direct  links // of point-to-point messages
 	current activity
 	meter   telemetry.Meter // under turn
-	pairs   []pair          // point-to-point state, by rank in this group
+	pairs   pairs           // point-to-point messages
 
-	failed  atomic.Bool // failure is set
-	mu      sync.Mutex
-	failure error
+	outcome
 }
 
 // New makes a group.
 func New(cfg Config) *Group {
 	n := len(cfg.Ranks)
-	g := &Group{cfg: cfg, self: cfg.Ranks[cfg.Rank], pairs: make([]pair, n)}
+	g := &Group{cfg: cfg, self: cfg.Ranks[cfg.Rank]}
 	g.ctx, g.stop = context.WithCancelCause(context.Background())
 	g.chooser = tuning.Chooser{Size: n, Hosts: cfg.Hosts, Cables: cfg.Cables != nil, Segment: cfg.Tuning.Segment}
 	g.current.past.Store(recorder.NewRing(cfg.History))
 	g.pages.Off = cfg.NoHugePages
-	for r := range g.pairs {
-		p := &g.pairs[r]
-		p.out.now.peer, p.in.now.peer, p.in.now.in = uint32(cfg.Ranks[r]+1), uint32(cfg.Ranks[r]+1), true
-	}
+	g.census.group = g
+	g.pairs.init(g)
 	g.links = links{group: g, channel: channelOf(cfg.ID, false), links: make([]fabric.Link, n)}
-	g.direct = links{group: g, channel: channelOf(cfg.ID, true), links: make([]fabric.Link, n)}
 	if n > 1 {
 		g.plans.planner = collective.NewPlanner()
 	}
@@ -146,8 +138,5 @@ func (g *Group) Release() {
 	g.exec.Close()
 	g.current.release()
 	g.links.close()
-	g.direct.close()
-	for i := range g.pairs {
-		g.pairs[i].release()
-	}
+	g.pairs.release()
 }

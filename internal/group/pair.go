@@ -21,21 +21,46 @@ type half struct {
 	tag  fabric.Tag // of the message under way
 }
 
-// recordPairs returns what is recorded of the point-to-point messages with each peer.
-func (g *Group) recordPairs(op func(e *recorder.Entry, o call) recorder.Operation) (list []recorder.Pair) {
-	for r := range g.pairs {
-		for i, t := range g.pairs[r].activities() {
-			p := recorder.Pair{Peer: g.cfg.Ranks[r], Direction: recorder.To}
+// pairs are the point-to-point messages of a group.
+type pairs struct {
+	group *Group
+	links links
+	list  []pair // by rank in the group
+}
+
+func (p *pairs) init(g *Group) {
+	n := len(g.cfg.Ranks)
+	p.group, p.list = g, make([]pair, n)
+	p.links = links{group: g, channel: channelOf(g.cfg.ID, true), links: make([]fabric.Link, n)}
+	for r := range p.list {
+		peer := uint32(g.cfg.Ranks[r] + 1)
+		p.list[r].out.now.peer, p.list[r].in.now.peer, p.list[r].in.now.in = peer, peer, true
+	}
+}
+
+// release gives back what the messages used.
+func (p *pairs) release() {
+	p.links.close()
+	for i := range p.list {
+		p.list[i].release()
+	}
+}
+
+// record returns what is recorded of the messages with each peer.
+func (p *pairs) record(op func(e *recorder.Entry, o call) recorder.Operation) (list []recorder.Pair) {
+	for r := range p.list {
+		for i, t := range p.list[r].activities() {
+			h := recorder.Pair{Peer: p.group.cfg.Ranks[r], Direction: recorder.To}
 			if i == 1 {
-				p.Direction = recorder.From
+				h.Direction = recorder.From
 			}
 			for _, e := range t.entries() {
 				o := callOf(&e.Tag)
-				o.peer, o.in = uint32(p.Peer+1), i == 1
-				p.Operations = append(p.Operations, op(&e, o))
+				o.peer, o.in = uint32(h.Peer+1), i == 1
+				h.Operations = append(h.Operations, op(&e, o))
 			}
-			if p.Operations != nil {
-				list = append(list, p)
+			if h.Operations != nil {
+				list = append(list, h)
 			}
 		}
 	}
@@ -61,10 +86,11 @@ type transfer struct {
 }
 
 // transfer gives a message its place.
-func (g *Group) transfer(r *Request, peer int, buf []byte, send bool) transfer {
-	h := &g.pairs[peer].in
+func (p *pairs) transfer(r *Request, peer int, buf []byte, send bool) transfer {
+	g := p.group
+	h := &p.list[peer].in
 	if send {
-		h = &g.pairs[peer].out
+		h = &p.list[peer].out
 	}
 	t := transfer{group: g, peer: peer, half: h, buf: buf, send: send, call: call{
 		generation: g.cfg.Generation, group: g.cfg.ID, kind: collective.Send,
@@ -111,7 +137,7 @@ func (t *transfer) note(took time.Duration, err error) {
 }
 
 func (t *transfer) move() error {
-	l, err := t.group.direct.Link(t.group.ctx, t.peer)
+	l, err := t.group.pairs.links.Link(t.group.ctx, t.peer)
 	if err != nil {
 		return err
 	}
@@ -122,9 +148,10 @@ func (t *transfer) move() error {
 	return l.Recv(t.group.ctx, &t.half.tag, t.buf)
 }
 
-// checkPairs validates a point-to-point request. done means that there is nothing
+// check validates a point-to-point request. done means that there is nothing
 // left to do: the rank exchanged with itself.
-func (g *Group) checkPairs(r *Request) (done bool, err error) {
+func (p *pairs) check(r *Request) (done bool, err error) {
+	g := p.group
 	if _, err := r.check(g.cfg.Rank, len(g.cfg.Ranks)); err != nil {
 		return false, fmt.Errorf("thunder: %w", err)
 	}
@@ -142,27 +169,27 @@ func (g *Group) checkPairs(r *Request) (done bool, err error) {
 	return false, g.Err()
 }
 
-// exchange performs a point-to-point request.
-func (g *Group) exchange(ctx context.Context, r *Request) error {
-	done, err := g.checkPairs(r)
+// do performs a point-to-point request.
+func (p *pairs) do(ctx context.Context, r *Request) error {
+	done, err := p.check(r)
 	if done || err != nil {
 		return err
 	}
 	switch r.Kind {
 	case collective.Send:
-		t := g.transfer(r, r.Root, r.Send, true)
+		t := p.transfer(r, r.Root, r.Send, true)
 		return t.run(ctx)
 	case collective.Recv:
-		t := g.transfer(r, r.Root, r.Recv, false)
+		t := p.transfer(r, r.Root, r.Recv, false)
 		return t.run(ctx)
 	}
-	return g.sendRecv(ctx, g.transfer(r, r.Root, r.Send, true), g.transfer(r, r.From, r.Recv, false))
+	return sendRecv(ctx, p.transfer(r, r.Root, r.Send, true), p.transfer(r, r.From, r.Recv, false))
 }
 
 // sendRecv sends and receives at the same time. Both have to end before the
 // buffers are free again, also when one fails: then the group has failed, and with
 // it the other.
-func (g *Group) sendRecv(ctx context.Context, out, in transfer) error {
+func sendRecv(ctx context.Context, out, in transfer) error {
 	sent := make(chan error, 1)
 	go func() { sent <- out.run(ctx) }()
 	err := in.run(ctx)
@@ -172,23 +199,23 @@ func (g *Group) sendRecv(ctx context.Context, out, in transfer) error {
 	return err
 }
 
-// startExchange begins a point-to-point request, and calls finish when it is done. Its
+// start begins a point-to-point request, and calls finish when it is done. Its
 // place in the order is that of the call.
-func (g *Group) startExchange(ctx context.Context, r *Request, finish func(error)) {
-	done, err := g.checkPairs(r)
+func (p *pairs) start(ctx context.Context, r *Request, finish func(error)) {
+	done, err := p.check(r)
 	if done || err != nil {
 		finish(err)
 		return
 	}
 	switch r.Kind {
 	case collective.Send:
-		t := g.transfer(r, r.Root, r.Send, true)
+		t := p.transfer(r, r.Root, r.Send, true)
 		go func() { finish(t.run(ctx)) }()
 	case collective.Recv:
-		t := g.transfer(r, r.Root, r.Recv, false)
+		t := p.transfer(r, r.Root, r.Recv, false)
 		go func() { finish(t.run(ctx)) }()
 	default:
-		out, in := g.transfer(r, r.Root, r.Send, true), g.transfer(r, r.From, r.Recv, false)
-		go func() { finish(g.sendRecv(ctx, out, in)) }()
+		out, in := p.transfer(r, r.Root, r.Send, true), p.transfer(r, r.From, r.Recv, false)
+		go func() { finish(sendRecv(ctx, out, in)) }()
 	}
 }

@@ -36,19 +36,16 @@ func (g *Group) plan(r *Request, count int) (*collective.Plan, error) {
 	if s.Algo == collective.Auto {
 		s.Algo = g.cfg.Tuning.AlgoFor(r.Kind)
 	}
-	switch r.Kind {
-	case collective.AllGather:
-		s.Counts = r.RecvCounts
-	case collective.Gather:
-		s.Counts = g.ownCount(r, r.RecvCounts, len(r.Send))
-	case collective.Scatter:
-		s.Counts = g.ownCount(r, r.SendCounts, len(r.Recv))
-		s.Separate = g.cfg.Rank == r.Root
-	case collective.AllToAll:
+	switch gives, gets := r.Kind.GivesBlocks(), r.Kind.GetsBlocks(); {
+	case gives && gets:
 		s.Counts, s.RecvCounts = r.SendCounts, r.RecvCounts
-		s.Separate = true
-	case collective.ReduceScatter:
-		s.Separate = true
+	case gives && !r.Kind.Reduces():
+		s.Counts = ownCount(r, r.SendCounts, len(r.Recv), g.cfg.Rank, len(g.cfg.Ranks))
+	case gets:
+		s.Counts = ownCount(r, r.RecvCounts, len(r.Send), g.cfg.Rank, len(g.cfg.Ranks))
+	}
+	if r.Kind.GivesBlocks() {
+		s.Separate = r.Kind.Gives(g.cfg.Rank, r.Root) // even if the buffer is empty
 	}
 	elem := max(1, r.DType.Size())
 	s = s.ResolveWith(elem, g.chooser.Algo)
@@ -82,11 +79,11 @@ func (p *planned) is(r *Request, count int) bool {
 }
 
 // ownCount completes the counts of a v-form at a rank that knows only its own.
-func (g *Group) ownCount(r *Request, counts []int, bytes int) []int {
+func ownCount(r *Request, counts []int, bytes, rank, n int) []int {
 	if !r.Varying || counts != nil {
 		return counts
 	}
-	counts = make([]int, len(g.cfg.Ranks))
-	counts[g.cfg.Rank] = bytes / r.DType.Size()
+	counts = make([]int, n)
+	counts[rank] = bytes / r.DType.Size()
 	return counts
 }

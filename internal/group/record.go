@@ -38,12 +38,12 @@ func (g *Group) Record(now ticks.Reading, wall time.Time) recorder.Group {
 	for _, e := range g.current.entries() {
 		r.Operations = append(r.Operations, describe(&e, callOf(&e.Tag)))
 	}
-	r.Pairs = g.recordPairs(describe)
+	r.Pairs = g.pairs.record(describe)
 	return r
 }
 
 // AddTraffic adds what crossed the group's links to sums, by rank of the job.
 func (g *Group) AddTraffic(sums []fabric.Traffic) {
 	g.links.addTraffic(sums)
-	g.direct.addTraffic(sums)
+	g.pairs.links.addTraffic(sums)
 }

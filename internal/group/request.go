@@ -50,73 +50,61 @@ func (r *Request) check(rank, n int) (count int, err error) {
 	bad := func(what string, have, want int) (int, error) {
 		return 0, fmt.Errorf("%v on %d ranks: the %s buffer has %d elements, it needs %d", r.Kind, n, what, have, want)
 	}
-	switch r.Kind {
-	case collective.AllReduce, collective.Reduce:
-		if r.Send != nil && send != recv {
-			return bad("receive", recv, send)
-		}
-		return recv, nil
-	case collective.Broadcast, collective.Recv:
-		return recv, nil
-	case collective.Send:
-		return send, nil
-	case collective.SendRecv:
-		if r.From < 0 || r.From >= n {
-			return 0, fmt.Errorf("%v: rank %d is not in the group of %d ranks", r.Kind, r.From, n)
-		}
-		return send, nil
-	case collective.ReduceScatter:
-		if send != n*recv {
+	switch {
+	case r.Kind.GivesBlocks() && r.Kind.GetsBlocks():
+		return r.checkBothWays(send, recv, rank, n)
+	case r.Kind.GivesBlocks():
+		switch {
+		case !r.Kind.Gives(rank, r.Root):
+		case r.Varying && !r.Kind.Reduces():
+			return r.checkCounts("send", r.SendCounts, send, recv, rank, n)
+		case send != n*recv:
 			return bad("send", send, n*recv)
 		}
 		return recv, nil
-	case collective.AllGather:
-		if r.Varying {
-			return r.checkCounts("receive", r.RecvCounts, recv, send, rank, n)
-		}
-		if recv != n*send {
-			return bad("receive", recv, n*send)
-		}
-		return send, nil
-	case collective.Gather:
+	case r.Kind.GetsBlocks():
 		switch {
-		case rank != r.Root:
-			return send, nil
+		case !r.Kind.Gets(rank, r.Root):
 		case r.Varying:
 			return r.checkCounts("receive", r.RecvCounts, recv, send, rank, n)
 		case recv != n*send:
 			return bad("receive", recv, n*send)
 		}
 		return send, nil
-	case collective.Scatter:
-		switch {
-		case rank != r.Root:
-			return recv, nil
-		case r.Varying:
-			return r.checkCounts("send", r.SendCounts, send, recv, rank, n)
-		case send != n*recv:
-			return bad("send", send, n*recv)
+	case r.Kind.PointToPoint():
+		if r.Kind == collective.SendRecv && (r.From < 0 || r.From >= n) {
+			return 0, fmt.Errorf("%v: rank %d is not in the group of %d ranks", r.Kind, r.From, n)
 		}
-		return recv, nil
-	case collective.AllToAll:
-		if r.Varying {
-			if _, err := r.checkCounts("send", r.SendCounts, send, -1, rank, n); err != nil {
-				return 0, err
-			}
-			if _, err := r.checkCounts("receive", r.RecvCounts, recv, -1, rank, n); err != nil {
-				return 0, err
-			}
-			if s, d := r.SendCounts[rank], r.RecvCounts[rank]; s != d {
-				return 0, fmt.Errorf("%v: this rank sends itself %d elements but receives %d", r.Kind, s, d)
-			}
-			return 0, nil
+		if r.Kind.Gives(rank, r.Root) {
+			return send, nil
 		}
-		if send != recv || send%n != 0 {
-			return 0, fmt.Errorf("%v on %d ranks: send buffer of %d and receive buffer of %d elements: they must be equal and divisible by %d", r.Kind, n, send, recv, n)
-		}
-		return send / n, nil
+	case !r.Kind.Valid():
+		return 0, fmt.Errorf("unknown operation %v", r.Kind)
+	case r.Kind.Reduces() && r.Send != nil && send != recv:
+		return bad("receive", recv, send)
 	}
-	return 0, fmt.Errorf("unknown operation %v", r.Kind)
+	return recv, nil
+}
+
+// checkBothWays is check for an operation in which every rank sends a block to, and
+// receives one from, each rank.
+func (r *Request) checkBothWays(send, recv, rank, n int) (count int, err error) {
+	if r.Varying {
+		if _, err := r.checkCounts("send", r.SendCounts, send, -1, rank, n); err != nil {
+			return 0, err
+		}
+		if _, err := r.checkCounts("receive", r.RecvCounts, recv, -1, rank, n); err != nil {
+			return 0, err
+		}
+		if s, d := r.SendCounts[rank], r.RecvCounts[rank]; s != d {
+			return 0, fmt.Errorf("%v: this rank sends itself %d elements but receives %d", r.Kind, s, d)
+		}
+		return 0, nil
+	}
+	if send != recv || send%n != 0 {
+		return 0, fmt.Errorf("%v on %d ranks: send buffer of %d and receive buffer of %d elements: they must be equal and divisible by %d", r.Kind, n, send, recv, n)
+	}
+	return send / n, nil
 }
 
 // checkCounts validates a list of counts against the buffer it describes, and

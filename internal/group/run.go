@@ -12,7 +12,7 @@ import (
 // Do performs one operation and returns when it is done.
 func (g *Group) Do(ctx context.Context, r *Request) error {
 	if r.Kind.PointToPoint() {
-		return g.exchange(ctx, r)
+		return g.pairs.do(ctx, r)
 	}
 	var a call
 	wait, err := g.admit(r, &a)
@@ -27,7 +27,7 @@ func (g *Group) Do(ctx context.Context, r *Request) error {
 func (g *Group) Start(ctx context.Context, r *Request, finish func(error)) {
 	r = r.clone()
 	if r.Kind.PointToPoint() {
-		g.startExchange(ctx, r, finish)
+		g.pairs.start(ctx, r, finish)
 		return
 	}
 	var a call
@@ -73,8 +73,8 @@ func (g *Group) run(ctx context.Context, r *Request, a *call, wait <-chan struct
 	if g.failed.Load() {
 		return g.Err()
 	}
-	if g.censusDue(r) {
-		if err := g.first(ctx, *a); err != nil {
+	if g.census.due(r) {
+		if err := g.census.first(ctx, *a); err != nil {
 			return err
 		}
 	}

@@ -13,10 +13,10 @@ import (
 	"thundercollective/internal/rendezvous/handshake"
 )
 
-// A Joining is the time in which this rank and the others find each other. A rank that
-// knows the token and turns out to have been started otherwise is refused, and ends;
-// there is no point then in waiting for it. Once ranks have met, whoever says to be one
-// of them is refused, and that is all.
+// A Joining is the time in which this rank and the others connect. A rank that knows
+// the token but runs with incompatible settings is refused and ends, so there is no
+// point in waiting for it. Once a rank is connected, anybody else who claims to be it
+// is refused, without consequences for the job.
 type Joining struct {
 	mu     sync.Mutex
 	cancel context.CancelCauseFunc // nil while nobody waits
@@ -25,7 +25,7 @@ type Joining struct {
 	why    *differsError // who differs, if anybody does
 }
 
-// A differsError ends the wait for a rank that was started otherwise than this one.
+// A differsError ends the wait for a rank that runs with incompatible settings.
 type differsError struct{ error }
 
 func (e *differsError) Unwrap() error { return e.error }

@@ -11,7 +11,6 @@ import (
 	"thundercollective/internal/provider/stream"
 	"thundercollective/internal/provider/tcp"
 	"thundercollective/internal/rendezvous"
-	"thundercollective/internal/rendezvous/handshake"
 )
 
 // Config says which fabric to make.
@@ -55,19 +54,14 @@ func (w *Wiring) openFabric(ln *tcp.Listener, roster *rendezvous.Roster, o Confi
 	onRDMA := o.Fabric == "rdma" || o.Auto() && neighbours(roster) < roster.Size()
 	onShm := o.Fabric == "shm" || o.Auto() && neighbours(roster) > 1
 	near := func(peer int) bool { return isNear(roster, peer) }
-	alike := flagsOf(o, onRDMA)
 	tc := tcp.Config{
 		Rank: roster.Rank, Generation: roster.Generation, Token: o.Token,
 		Checksum: o.Checksum, Streams: o.Streams, Spin: spinTime, Crowded: Crowded(roster), Logger: o.Logger,
-		OnDiffer: o.Differs,
+		OnDiffer: o.Differs, Settings: settingsWith(roster, o, onShm, onRDMA), SettingsDiffer: settingsDiffer,
 	}
 	var hosts []string
-	for r, p := range roster.Peers {
-		flags := alike
-		if onShm && near(r) {
-			flags |= handshake.FlagShm
-		}
-		tc.Peers, tc.Flags, hosts = append(tc.Peers, p.Addrs), append(tc.Flags, flags), append(hosts, p.Host)
+	for _, p := range roster.Peers {
+		tc.Peers, hosts = append(tc.Peers, p.Addrs), append(hosts, p.Host)
 	}
 	t, err := w.open(ln, tc, w.Streams, hosts)
 	if err != nil {
@@ -91,23 +85,6 @@ func (w *Wiring) openFabric(ln *tcp.Listener, roster *rendezvous.Roster, o Confi
 		return nil, err
 	}
 	return s, nil
-}
-
-// flagsOf are those of what this rank has to do like all others.
-func flagsOf(o Config, rdma bool) (flags uint8) {
-	for _, f := range []struct {
-		flag uint8
-		set  bool
-	}{
-		{handshake.FlagProfile, o.Profile},
-		{handshake.FlagCalibrate, o.Calibrate},
-		{handshake.FlagRDMA, rdma},
-	} {
-		if f.set {
-			flags |= f.flag
-		}
-	}
-	return flags
 }
 
 // isNear reports whether a rank is on this machine.

@@ -22,9 +22,9 @@ func text(lane []Action) string {
 	return b.String()
 }
 
-// TestSplitRing shows what segments do to a ring: a piece is passed on before the
+// TestSegmentedRing shows what segments do to a ring: a piece is passed on before the
 // next one is received.
-func TestSplitRing(t *testing.T) {
+func TestSegmentedRing(t *testing.T) {
 	s, err := Build(Spec{Kind: AllReduce, Algo: Ring, Rank: 0, Size: 3, Count: 12})
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ send main[10:12] to 1
 recv main[4:6] from 2
 recv main[6:8] from 2
 `
-	if got := text(Split(s, 2).Lanes[0]); got != want {
+	if got := text(Segmented(s, 2).Lanes[0]); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
@@ -69,7 +69,7 @@ send input[8:9] to 2
 recv main[3:5] from 1
 recv main[5:6] from 1
 `
-	if got := text(Split(s, 100).Lanes[0]); got != want {
+	if got := text(Segmented(s, 100).Lanes[0]); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
@@ -119,12 +119,12 @@ recv main[10:12] from 1
 recv main[12:14] from 1
 recv main[14:15] from 1
 `
-	if got := text(Split(s, 2).Lanes[0]); got != want {
+	if got := text(Segmented(s, 2).Lanes[0]); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 
-func TestSplitKeepsOrder(t *testing.T) {
+func TestSegmentedKeepsOrder(t *testing.T) {
 	main := func(off, n int) Slice { return Slice{Main, off, n} }
 	lane := []Action{
 		{Step: RecvStep, Peer: 1, Dst: main(0, 4)},
@@ -145,9 +145,9 @@ send main[6:6] to 4
 	}
 }
 
-func TestSplitIsBounded(t *testing.T) {
+func TestSegmentedIsBounded(t *testing.T) {
 	s := &Schedule{Lanes: [][]Action{{{Step: SendStep, Peer: 1, Src: Slice{Main, 0, 1 << 40}}}}, Main: 1 << 40}
-	pieces := Split(s, 1000).Lanes[0]
+	pieces := Segmented(s, 1000).Lanes[0]
 	if len(pieces) != maxSegments {
 		t.Fatalf("cut into %d pieces", len(pieces))
 	}

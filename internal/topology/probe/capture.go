@@ -17,7 +17,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// maxCapture bounds the unpacked size of a captured machine.
+// maxCapture limits the unpacked size of a captured machine.
 const maxCapture = 256 << 20
 
 // A Capture is a captured machine and the name it was captured under.
@@ -26,9 +26,9 @@ type Capture struct {
 	Source Source
 }
 
-// Open reads one or several captured machines: a directory, a support bundle
-// (.tar.gz, .tgz) or a .txtar file. A tree with proc, sys or commands at its top
-// is one machine; otherwise each folder in it is one, named after the folder.
+// Open opens one or several captured machines: a directory, a support bundle (.tar.gz,
+// .tgz) or a .txtar file. A tree with proc, sys or commands at its top is one machine;
+// otherwise each folder in it is a machine with the name of the folder.
 func Open(name string) ([]Capture, error) {
 	st, err := os.Stat(name)
 	if err != nil {
@@ -36,7 +36,7 @@ func Open(name string) ([]Capture, error) {
 	}
 	base := filepath.Base(name)
 	if st.IsDir() {
-		return split(dirStore(name), base)
+		return machinesIn(dirStore(name), base)
 	}
 	files := fileTree{}
 	switch {
@@ -53,11 +53,11 @@ func Open(name string) ([]Capture, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open captured machine %s: %w", name, err)
 	}
-	return split(files, base)
+	return machinesIn(files, base)
 }
 
-// Captured opens captured machines and probes each. Where there are several, or
-// one does not say what it is called, the folder names it.
+// Captured opens captured machines and probes each of them. If there are several, or one
+// has no host name, the name is that of the folder.
 func Captured(ctx context.Context, name string) ([]*Machine, error) {
 	captures, err := Open(name)
 	if err != nil {
@@ -74,8 +74,8 @@ func Captured(ctx context.Context, name string) ([]*Machine, error) {
 	return out, nil
 }
 
-// split finds the machines in a store.
-func split(st store, base string) ([]Capture, error) {
+// machinesIn returns the captured machines in a store.
+func machinesIn(st store, base string) ([]Capture, error) {
 	top, err := st.readDir(".")
 	if err != nil {
 		return nil, fmt.Errorf("open captured machine: %w", err)
@@ -90,7 +90,7 @@ func split(st store, base string) ([]Capture, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("no captured machine in %s: expected proc, sys or commands in it, or in folders of it", base)
+		return nil, fmt.Errorf("no captured machine in %s: want proc, sys or commands in it, or in its folders", base)
 	}
 	return out, nil
 }
@@ -140,8 +140,7 @@ func (t *tree) OS() string {
 
 func (t *tree) ReadFile(name string) ([]byte, error) { return t.st.readFile(path.Join(t.top, name)) }
 
-// ReadDir prefers the recorded listing: of a file that no probe opened there is
-// no other trace.
+// ReadDir prefers the recorded listing, because files that no probe read are only there.
 func (t *tree) ReadDir(name string) ([]string, error) {
 	if names, ok := t.dirs[path.Clean(name)]; ok {
 		return names, nil
@@ -200,7 +199,7 @@ func (f fileTree) addTarGz(name string) error {
 	return f.addTarGzFrom(file)
 }
 
-// ReadTarGz reads the files of a support bundle, by path.
+// ReadTarGz returns the files of a support bundle, by path.
 func ReadTarGz(r io.Reader) (map[string][]byte, error) {
 	files := fileTree{}
 	err := files.addTarGzFrom(r)

@@ -15,23 +15,23 @@ import (
 	"thundercollective/internal/topology"
 )
 
-// Hosts runs programs on the machines of a graph, by the name that ssh knows.
+// Hosts runs programs on machines by ssh destination.
 type Hosts interface {
-	// Thunder runs this program there, with input on its standard input.
+	// Thunder runs this program, with input on its standard input.
 	Thunder(ctx context.Context, host string, input []byte, args ...string) ([]byte, error)
-	// Command runs any other program there.
+	// Command runs another program.
 	Command(ctx context.Context, host string, argv ...string) ([]byte, error)
 }
 
 // A Meter measures cables.
 type Meter struct {
 	Hosts    Hosts
-	Progress func(what string) // told before each measurement; nil for nobody
-	Max      string            // largest message, "64MiB" when empty
-	Timeout  time.Duration     // for one measurement; a minute when zero
+	Progress func(what string) // called before each measurement; may be nil
+	Max      string            // largest message; "64MiB" if empty
+	Timeout  time.Duration     // of one measurement; a minute if zero
 }
 
-// Measure runs the benchmark over every cable that can carry it, one after the
+// Measure runs the benchmark over every cable that can carry traffic, one after the
 // other, so that they do not disturb each other.
 func (m *Meter) Measure(ctx context.Context, g *topology.Graph) []Measurement {
 	var out []Measurement
@@ -51,7 +51,8 @@ func (m *Meter) Measure(ctx context.Context, g *topology.Graph) []Measurement {
 	return out
 }
 
-// NotMeasured stands for Measure where no machine can be asked to run anything.
+// NotMeasured returns what Measure would, with every measurement skipped, for when no
+// machine can run anything.
 func NotMeasured(g *topology.Graph, why string) []Measurement {
 	var out []Measurement
 	for i := range g.Cables {
@@ -87,7 +88,7 @@ func (m *Meter) start(ctx context.Context, what string) (context.Context, contex
 	return context.WithTimeout(ctx, timeout)
 }
 
-// bench runs `thunder bench ping-pong` with a rank at either end of a cable.
+// bench runs `thunder bench ping-pong` with one rank at each end of a cable.
 func (m *Meter) bench(ctx context.Context, g *topology.Graph, cable int, transport string) Measurement {
 	c := &g.Cables[cable]
 	out := Measurement{Cable: cable, Transport: transport, Tool: toolName(transport)}
@@ -119,11 +120,11 @@ func (m *Meter) bench(ctx context.Context, g *topology.Graph, cable int, transpo
 	var text [2][]byte
 	var errs [2]error
 	for rank, e := range [2]topology.End{c.A, c.B} {
-		own := slices.Concat(args, []string{"--rank", fmt.Sprint(rank)}) // the ranks must not share it
+		own := slices.Concat(args, []string{"--rank", fmt.Sprint(rank)}) // a copy: the ranks run in parallel
 		wg.Go(func() {
 			text[rank], errs[rank] = m.Hosts.Thunder(ctx, sshName(g, e), token, own...)
 			if errs[rank] != nil {
-				cancel() // the other rank would wait for it
+				cancel() // otherwise the other rank would wait for it
 			}
 		})
 	}
@@ -141,7 +142,8 @@ func (m *Meter) bench(ctx context.Context, g *topology.Graph, cable int, transpo
 	return out
 }
 
-// firstReal prefers the error that caused the others.
+// firstReal returns the first error that is not a cancellation, which is the cause of the
+// others.
 func firstReal(errs []error) error {
 	for _, err := range errs {
 		if err != nil && !errors.Is(err, context.Canceled) {
@@ -151,7 +153,7 @@ func firstReal(errs []error) error {
 	return errors.Join(errs...)
 }
 
-// perftest runs ib_write_bw beside our own, where both ends have it.
+// perftest runs ib_write_bw, if both ends have it.
 func (m *Meter) perftest(ctx context.Context, g *topology.Graph, cable int) (Measurement, bool) {
 	c := &g.Cables[cable]
 	for _, e := range []topology.End{c.A, c.B} {
@@ -190,8 +192,8 @@ func (m *Meter) perftest(ctx context.Context, g *topology.Graph, cable int) (Mea
 	return out, true
 }
 
-// untilListening runs perftest's client, which gives up at once when its server
-// is not there yet, a few times.
+// untilListening runs perftest's client, which fails at once if its server does not
+// listen yet, several times.
 func (m *Meter) untilListening(ctx context.Context, host string, argv []string) ([]byte, error) {
 	var text []byte
 	var err error
@@ -230,7 +232,7 @@ func sshName(g *topology.Graph, e topology.End) string {
 	return e.Host
 }
 
-// randomPort is one that nothing is likely to listen on at either end.
+// randomPort returns a port that is probably free at both ends.
 func randomPort() uint16 {
 	n, err := rand.Int(rand.Reader, big.NewInt(20000))
 	if err != nil {

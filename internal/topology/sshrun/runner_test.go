@@ -1,4 +1,4 @@
-package ask
+package sshrun
 
 import (
 	"os"
@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// fakeSSH runs the script that a host would have run, after checking that it was
-// called like ssh.
+// fakeSSH runs the script that is meant for the host, after checking that it was called
+// like ssh.
 const fakeSSH = `#!/bin/sh
 case "$*" in *"BatchMode=yes"*) ;; *) echo "not in batch mode" >&2; exit 9 ;; esac
 while [ "$1" != "--" ]; do shift; done
@@ -16,7 +16,7 @@ while [ "$1" != "--" ]; do shift; done
 exec sh -c "$3"
 `
 
-// fakeThunder says how it was called.
+// fakeThunder prints how it was called.
 const fakeThunder = `#!/bin/sh
 case "$1" in
 topo) echo '{"machines":[{"schema":1,"host":"its-own-name"}]}' ;;
@@ -24,7 +24,7 @@ topo) echo '{"machines":[{"schema":1,"host":"its-own-name"}]}' ;;
 esac
 `
 
-func fakeAsker(t *testing.T) *Asker {
+func fakeRunner(t *testing.T) *Runner {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"ssh": fakeSSH, "thunder": fakeThunder} {
@@ -32,26 +32,26 @@ func fakeAsker(t *testing.T) *Asker {
 			t.Fatal(err)
 		}
 	}
-	return &Asker{SSH: []string{filepath.Join(dir, "ssh")}, Self: filepath.Join(dir, "thunder")}
+	return &Runner{SSH: []string{filepath.Join(dir, "ssh")}, Self: filepath.Join(dir, "thunder")}
 }
 
 func TestThunder(t *testing.T) {
-	a := fakeAsker(t)
+	r := fakeRunner(t)
 	for _, host := range []string{"far", "localhost"} {
-		out, err := a.Thunder(t.Context(), host, []byte("input\n"), "say", `it's "quoted" $HOME`, "")
+		out, err := r.Thunder(t.Context(), host, []byte("input\n"), "say", `it's "quoted" $HOME`, "")
 		if want := "3 args: say it's \"quoted\" $HOME \ninput\n"; err != nil || string(out) != want {
 			t.Errorf("%s: %q %v", host, out, err)
 		}
 	}
-	out, err := a.Command(t.Context(), "far", "printf", "%s|", "a b", "c")
+	out, err := r.Command(t.Context(), "far", "printf", "%s|", "a b", "c")
 	if err != nil || string(out) != "a b|c|" {
 		t.Errorf("%q %v", out, err)
 	}
 }
 
 func TestMachines(t *testing.T) {
-	a := fakeAsker(t)
-	ms := a.Machines(t.Context(), []string{"user@near", "gone"})
+	r := fakeRunner(t)
+	ms := r.Machines(t.Context(), []string{"user@near", "gone"})
 	if ms[0].Host != "near" || ms[0].SSH != "user@near" || ms[0].Lost != "" {
 		t.Errorf("%+v", ms[0])
 	}
@@ -61,10 +61,10 @@ func TestMachines(t *testing.T) {
 }
 
 func TestNotInstalledThere(t *testing.T) {
-	a := fakeAsker(t)
-	a.Self, a.Where = "", "/nowhere/thunder"
+	r := fakeRunner(t)
+	r.Self, r.RemotePath = "", "/nowhere/thunder"
 	t.Setenv("PATH", "/usr/bin:/bin")
-	if _, err := a.Thunder(t.Context(), "far", nil, "topo"); err == nil || !strings.Contains(err.Error(), "not installed") {
+	if _, err := r.Thunder(t.Context(), "far", nil, "topo"); err == nil || !strings.Contains(err.Error(), "not installed") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ParseHardwarePorts reads `networksetup -listallhardwareports`: hardware port
-// ("Thunderbolt 2") by interface ("en3").
+// ParseHardwarePorts parses `networksetup -listallhardwareports` and returns the hardware
+// port ("Thunderbolt 2") of each interface ("en3").
 func ParseHardwarePorts(b []byte) (map[string]string, error) {
 	ports := map[string]string{}
 	port := ""
@@ -23,12 +23,12 @@ func ParseHardwarePorts(b []byte) (map[string]string, error) {
 		}
 	}
 	if len(ports) == 0 {
-		return nil, errors.New("no hardware port in it")
+		return nil, errors.New("it lists no hardware port")
 	}
 	return ports, nil
 }
 
-// ParseSysctl reads lines of "name: value" (macOS) or "name = value" (Linux).
+// ParseSysctl parses lines of "name: value" (macOS) or "name = value" (Linux).
 func ParseSysctl(b []byte) map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(string(b)) {
@@ -43,7 +43,7 @@ func ParseSysctl(b []byte) map[string]string {
 	return out
 }
 
-// ParseRDMAControl reads `rdma_ctl status`: "enabled" or "disabled".
+// ParseRDMAControl parses `rdma_ctl status`: "enabled" or "disabled".
 func ParseRDMAControl(b []byte) (string, error) {
 	s := strings.ToLower(strings.TrimSpace(string(b)))
 	switch {
@@ -52,10 +52,10 @@ func ParseRDMAControl(b []byte) (string, error) {
 	case strings.Contains(s, "enabled"):
 		return "enabled", nil
 	}
-	return "", errors.New("it says neither enabled nor disabled")
+	return "", errors.New("its output contains neither enabled nor disabled")
 }
 
-// ParseFirewall reads `socketfilterfw --getglobalstate`.
+// ParseFirewall parses `socketfilterfw --getglobalstate`.
 func ParseFirewall(b []byte) (string, error) {
 	s := string(b)
 	switch {
@@ -66,5 +66,5 @@ func ParseFirewall(b []byte) (string, error) {
 	case strings.Contains(s, "State = 0"), strings.Contains(s, "disabled"):
 		return "off", nil
 	}
-	return "", errors.New("no state in it")
+	return "", errors.New("its output contains no state")
 }

@@ -1,10 +1,10 @@
 package collective
 
-// maxSegments is how many pieces Split cuts a message into at the most; longer
+// maxSegments is how many pieces Segmented cuts a message into at the most; longer
 // messages get longer pieces, so that schedules stay small.
 const maxSegments = 256
 
-// Split returns the schedule with messages cut into pieces of at most seg
+// Segmented returns the schedule with messages cut into pieces of at most seg
 // elements (more for very long ones, see maxSegments), and each send moved to
 // directly behind the last action of its lane that writes what it sends. So a
 // piece travels on while the next one still arrives.
@@ -13,7 +13,7 @@ const maxSegments = 256
 // alike. The order of the sends to one peer stays. A piece is posted earlier than
 // its whole was, never later, and waits for nothing new: what did not deadlock
 // does not start to.
-func Split(s *Schedule, seg int) *Schedule {
+func Segmented(s *Schedule, seg int) *Schedule {
 	out := &Schedule{Main: s.Main, Input: s.Input, Scratch: s.Scratch}
 	for _, l := range s.Lanes {
 		out.Lanes = append(out.Lanes, hoist(cutActions(l, seg)))

@@ -1,6 +1,7 @@
-// Package ask runs thunder on other machines through the system's ssh, and here
-// without it, and collects what they say of themselves.
-package ask
+// Package sshrun runs thunder and other programs on the machines of a cluster: on
+// others through the system's ssh, on this one without. An error contains what ssh or
+// the program printed last to its standard error.
+package sshrun
 
 import (
 	"bytes"
@@ -17,36 +18,36 @@ import (
 	"thundercollective/internal/topology/probe"
 )
 
-// An Asker runs thunder on machines by name.
-type Asker struct {
-	SSH   []string // ssh and its options; nil is the system's ssh
-	Where string   // path of thunder on the other machines; "" is to look for it
-	Self  string   // this program
-	Sudo  bool     // run thunder as root, by sudo without a password
+// A Runner runs programs on machines by host name.
+type Runner struct {
+	SSH        []string // ssh and its options; the system's ssh if nil
+	RemotePath string   // path of thunder on the other machines; searched for if empty
+	Self       string   // path of this program
+	Sudo       bool     // run thunder as root, with sudo that needs no password
 }
 
-// Thunder runs thunder on a host with input on its standard input and returns what
-// it printed. This machine needs no ssh. A failure says what ssh or thunder said.
-func (a *Asker) Thunder(ctx context.Context, host string, input []byte, args ...string) ([]byte, error) {
+// Thunder runs thunder on a host, with input on its standard input, and returns its
+// output.
+func (r *Runner) Thunder(ctx context.Context, host string, input []byte, args ...string) ([]byte, error) {
 	if (hosts.Host{Name: host}).Local() {
-		argv := append([]string{a.Self}, args...)
-		if a.Sudo {
+		argv := append([]string{r.Self}, args...)
+		if r.Sudo {
 			argv = append([]string{"sudo", "-n"}, argv...)
 		}
 		return run(ctx, host, input, argv)
 	}
-	first, before := a.Where, ""
+	first, before := r.RemotePath, ""
 	if first == "" {
-		first = a.Self
+		first = r.Self
 	}
-	if a.Sudo {
+	if r.Sudo {
 		before = "sudo -n"
 	}
-	return run(ctx, host, input, remote.Line(a.SSH, host, remote.Script(first, before, args...)))
+	return run(ctx, host, input, remote.Line(r.SSH, host, remote.Script(first, before, args...)))
 }
 
-// Command runs any other program on a host.
-func (a *Asker) Command(ctx context.Context, host string, argv ...string) ([]byte, error) {
+// Command runs another program on a host and returns its output.
+func (r *Runner) Command(ctx context.Context, host string, argv ...string) ([]byte, error) {
 	if (hosts.Host{Name: host}).Local() {
 		return run(ctx, host, nil, argv)
 	}
@@ -54,7 +55,7 @@ func (a *Asker) Command(ctx context.Context, host string, argv ...string) ([]byt
 	for i, w := range argv {
 		words[i] = remote.Quote(w)
 	}
-	return run(ctx, host, nil, remote.Line(a.SSH, host, "exec "+strings.Join(words, " ")))
+	return run(ctx, host, nil, remote.Line(r.SSH, host, "exec "+strings.Join(words, " ")))
 }
 
 func run(ctx context.Context, host string, input []byte, argv []string) ([]byte, error) {
@@ -79,14 +80,14 @@ func run(ctx context.Context, host string, input []byte, argv []string) ([]byte,
 	return out.Bytes(), fmt.Errorf("%s: %w", host, err)
 }
 
-// Machines asks all hosts at the same time for their own report, in the order of
-// names. Of a host that does not answer the report is empty, but for Lost.
-func (a *Asker) Machines(ctx context.Context, names []string) []*probe.Machine {
+// Machines gets the reports of all hosts, in parallel, and returns them in the order of
+// names. If a host does not answer, its report contains only the name and Lost.
+func (r *Runner) Machines(ctx context.Context, names []string) []*probe.Machine {
 	out := make([]*probe.Machine, len(names))
 	var wg sync.WaitGroup
 	for i, name := range names {
 		wg.Go(func() {
-			m, err := a.machine(ctx, name)
+			m, err := r.machine(ctx, name)
 			if err != nil {
 				m = &probe.Machine{Schema: probe.SchemaVersion, Lost: err.Error()}
 			}
@@ -98,8 +99,8 @@ func (a *Asker) Machines(ctx context.Context, names []string) []*probe.Machine {
 	return out
 }
 
-func (a *Asker) machine(ctx context.Context, name string) (*probe.Machine, error) {
-	b, err := a.Thunder(ctx, name, nil, "topo", "--json")
+func (r *Runner) machine(ctx context.Context, name string) (*probe.Machine, error) {
+	b, err := r.Thunder(ctx, name, nil, "topo", "--json")
 	if err != nil {
 		return nil, err
 	}
@@ -114,12 +115,12 @@ func (a *Asker) machine(ctx context.Context, name string) (*probe.Machine, error
 	}
 	m := doc.Machines[0]
 	if m.Schema != probe.SchemaVersion {
-		return nil, fmt.Errorf("%s: its thunder writes reports of form %d, this one reads %d; install the same version on all machines", name, m.Schema, probe.SchemaVersion)
+		return nil, fmt.Errorf("%s: its thunder writes reports in format %d, this one reads %d; install the same version on all machines", name, m.Schema, probe.SchemaVersion)
 	}
 	return m, nil
 }
 
-// Executable is this program's own path, or its name where that cannot be told.
+// Executable returns the path of this program, or its name if the path is unknown.
 func Executable() string {
 	if p, err := os.Executable(); err == nil {
 		return p

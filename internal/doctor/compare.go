@@ -8,8 +8,8 @@ import (
 	"thundercollective/internal/topology"
 )
 
-// together checks what only shows when machines are compared.
-func (x *examiner) together() {
+// compareMachines makes the checks that compare machines.
+func (x *examiner) compareMachines() {
 	if len(x.g.Machines) < 2 {
 		return
 	}
@@ -30,20 +30,20 @@ func (x *examiner) shape() {
 	case topology.Ring:
 		c.Status = Note
 		if len(plugs) == 1 {
-			c.Status, c.Cause = Warn, "one cable is missing for a mesh, which every pair could use directly"
+			c.Status, c.Cause = Warn, "one cable is missing for a mesh, in which every pair has a direct cable"
 		}
 	case topology.Broken:
 		c.Status, c.Cause = Fail, "some machines cannot reach each other by cable"
 		if unread := unreadPorts(g); len(unread) > 0 {
 			c.Status, c.Fix = Skip, ""
-			c.Actual = "cannot be told: the ports of " + strings.Join(unread, ", ") + " could not be read"
-			c.Cause = "see what could not be read above"
+			c.Actual = "unknown: the ports of " + strings.Join(unread, ", ") + " could not be read"
+			c.Cause = "see above what could not be read"
 		} else if !anyThunderbolt(g) {
 			c.Status, c.Cause, c.Fix = Absent, "", ""
-			c.Actual = "no cables: none of these machines has Thunderbolt"
+			c.Actual = "no cables: these machines have no Thunderbolt"
 		}
 	default:
-		c.Status, c.Cause = Warn, "traffic between machines at the far ends passes through others"
+		c.Status, c.Cause = Warn, "traffic between machines without a direct cable passes through others"
 	}
 	x.add(c)
 }
@@ -67,7 +67,8 @@ func anyThunderbolt(g *topology.Graph) bool {
 	return len(g.Cables) > 0
 }
 
-// sameSystem checks that Macs run one build: Apple's RDMA changed between them.
+// sameSystem checks that all Macs run the same build: Apple's RDMA changed between
+// builds.
 func (x *examiner) sameSystem() {
 	builds := map[string][]string{}
 	for _, m := range x.g.Machines {
@@ -79,7 +80,7 @@ func (x *examiner) sameSystem() {
 	if len(builds) == 0 {
 		return
 	}
-	c := Check{ID: "all.build", Phase: RDMA, Title: "same macOS", Status: Pass, Command: "sw_vers", Target: "one build everywhere"}
+	c := Check{ID: "all.build", Phase: RDMA, Title: "same macOS", Status: Pass, Command: "sw_vers", Target: "the same build on all Macs"}
 	var parts []string
 	for b, hosts := range builds {
 		parts = append(parts, fmt.Sprintf("%s on %s", b, strings.Join(hosts, ", ")))
@@ -87,7 +88,7 @@ func (x *examiner) sameSystem() {
 	slices.Sort(parts)
 	c.Actual = strings.Join(parts, "; ")
 	if len(builds) > 1 {
-		c.Status, c.Cause, c.Fix = Warn, "different builds have failed to connect to each other over RDMA", "update all machines to the newest of them"
+		c.Status, c.Cause, c.Fix = Warn, "different builds may fail to connect to each other over RDMA", "update all machines to the newest of these builds"
 	}
 	x.add(c)
 }

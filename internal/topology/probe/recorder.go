@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// A Recorder is a Source that passes everything on to another one and keeps what
-// came back, in the layout that Open reads.
+// A Recorder is a Source that reads from another one and keeps what it returned, in the
+// layout that Open reads.
 type Recorder struct {
 	src Source
 
@@ -22,12 +22,12 @@ type Recorder struct {
 	dirs  map[string][]string
 }
 
-// NewRecorder records what is read from src.
+// NewRecorder returns a Recorder that reads from src.
 func NewRecorder(src Source) *Recorder {
 	return &Recorder{src: src, files: map[string][]byte{}, links: map[string]string{}, dirs: map[string][]string{}}
 }
 
-// Files returns what was recorded so far, by path.
+// Files returns the recorded files, by path.
 func (r *Recorder) Files() map[string][]byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()

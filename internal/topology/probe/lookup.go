@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// join ties the parts of a finished report together: cards to interfaces,
-// interfaces to verbs devices.
+// join fills in the interface of verbs devices that share a card with exactly one.
 func (m *Machine) join() {
 	for i := range m.RDMA.Devices {
 		d := &m.RDMA.Devices[i]
@@ -19,7 +18,7 @@ func (m *Machine) join() {
 	}
 }
 
-// Interface returns the interface of that name, or nil.
+// Interface returns the interface with that name, or nil.
 func (m *Machine) Interface(name string) *Interface {
 	for i := range m.Interfaces {
 		if m.Interfaces[i].Name == name {
@@ -51,8 +50,8 @@ func (m *Machine) rdmaDevice(name string) *RDMADevice {
 	return nil
 }
 
-// PortsUnknown reports whether the Thunderbolt ports could not be read, as opposed
-// to there being none.
+// PortsUnknown reports whether the Thunderbolt ports could not be read, in contrast to a
+// machine that has none.
 func (m *Machine) PortsUnknown() bool {
 	return m.Lost != "" || len(m.Thunderbolt.Ports) == 0 && slices.ContainsFunc(m.Problems, func(p Problem) bool {
 		return strings.Contains(strings.ToLower(p.What), "thunderbolt")
@@ -65,8 +64,8 @@ func (m *Machine) HasModule(name string) bool { return slices.Contains(m.Modules
 // HasTool reports whether a helper program is installed.
 func (m *Machine) HasTool(name string) bool { return slices.Contains(m.Tools, name) }
 
-// Hosts calls f for every other computer found on a port, at any depth. via holds
-// the devices on the way to it, nearest first.
+// Hosts calls f for every other computer behind a port, at any depth. via holds the
+// devices in between, nearest first.
 func (p *Port) Hosts(f func(n *Node, via []*Node)) {
 	var walk func(nodes []Node, via []*Node)
 	walk = func(nodes []Node, via []*Node) {
@@ -81,7 +80,7 @@ func (p *Port) Hosts(f func(n *Node, via []*Node)) {
 	walk(p.Devices, nil)
 }
 
-// AllDevices calls f for every device on a port that is no computer.
+// AllDevices calls f for every device behind a port that is not a computer.
 func (p *Port) AllDevices(f func(n *Node)) {
 	var walk func(nodes []Node)
 	walk = func(nodes []Node) {
