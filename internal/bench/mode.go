@@ -113,9 +113,7 @@ func (m Mode) Reduces() bool { return m.kind().Reduces() }
 func (m Mode) Rooted() bool { return m.kind().Rooted() }
 
 // blocks reports whether the size of the mode includes a block for each rank.
-func (m Mode) blocks() bool {
-	return m == ReduceScatter || m == AllGather || m == Gather || m == Scatter || m == AllToAll
-}
+func (m Mode) blocks() bool { return m.kind().Blocks() }
 
 // sameResult reports whether all ranks have the same result.
 func (m Mode) sameResult() bool {
@@ -127,10 +125,10 @@ func (m Mode) sameResult() bool {
 // be compared with the speed of the hardware for any number of ranks.
 func (m Mode) busFactor(ranks int) float64 {
 	n := float64(ranks)
-	switch m {
-	case AllReduce:
+	switch {
+	case m == AllReduce:
 		return 2 * (n - 1) / n
-	case ReduceScatter, AllGather, Gather, Scatter, AllToAll:
+	case m.blocks():
 		return (n - 1) / n
 	default:
 		return 1

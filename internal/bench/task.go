@@ -61,26 +61,8 @@ func (c Config) memory(comm *thunder.Comm, send, recv int64) (*memory, func(), e
 
 // need returns how many bytes a rank sends from and receives into.
 func (c Config) need(rank, ranks int, s shape) (send, recv int64) {
-	block := int64(s.count) * int64(c.DType.Size())
-	isRoot := rank == c.Root
 	switch c.Mode {
-	case AllReduce, Reduce, Broadcast:
-		return 0, s.bytes
-	case ReduceScatter:
-		return s.bytes, block
-	case AllGather:
-		return block, s.bytes
-	case Gather:
-		if isRoot {
-			return block, s.bytes
-		}
-		return block, 0
-	case Scatter:
-		if isRoot {
-			return s.bytes, block
-		}
-		return 0, block
-	case AllToAll, SendRecv:
+	case SendRecv:
 		return s.bytes, s.bytes
 	case PingPong:
 		switch pair := pairOf(rank, ranks); {
@@ -90,9 +72,10 @@ func (c Config) need(rank, ranks int, s shape) (send, recv int64) {
 			return 0, 0
 		}
 		return 0, s.bytes
-	default:
-		return 0, 0
 	}
+	sends, recvs := c.Mode.kind().Buffers(s.count, ranks, rank, c.Root)
+	size := int64(c.DType.Size())
+	return int64(sends) * size, int64(recvs) * size
 }
 
 // Memory returns how many bytes of buffers all ranks of a run need together.
