@@ -38,6 +38,15 @@
 extern "C" {
 #endif
 
+/*
+ * The version of this header, as major * 10000 + minor * 100 + patch. Programs that were
+ * compiled with an older header work with a newer library.
+ */
+#define THUNDER_VERSION 100
+
+/* The version of the library that is loaded, in the same form. */
+int thunder_version(void);
+
 /* What functions return. */
 enum {
 	THUNDER_OK = 0,
@@ -79,9 +88,10 @@ typedef uint64_t thunder_comm; /* a group of ranks; 0 is none */
 typedef uint64_t thunder_work; /* an operation under way; 0 is none */
 
 /*
- * Who this process is and how it reaches the others. Set everything to zero first
- * and struct_size to sizeof(thunder_options). What is zero comes from the
- * environment (THUNDER_RANK, ... or that of a launcher) or has a default.
+ * Who this process is and how it reaches the others. Set everything to zero first and
+ * struct_size to sizeof(thunder_options): fields of newer headers count as zero. What is
+ * zero comes from the environment (THUNDER_RANK, ... or that of a launcher) or has a
+ * default.
  */
 typedef struct thunder_options {
 	size_t struct_size;
