@@ -48,6 +48,8 @@ const char *thunder_last_error(void) {
 	return mine == NULL ? "" : mine;
 }
 
+int thunder_version(void) { return THUNDER_VERSION; }
+
 static int fail(int code, const char *text) {
 	thunder_set_error(text, strlen(text));
 	return code;
@@ -67,8 +69,15 @@ static int fail(int code, const char *text) {
 int thunder_init(const thunder_options *options, thunder_comm *out) {
 	NOT_IN_CHILD();
 	NOT_NULL(out);
-	if (options != NULL && options->struct_size != sizeof *options) {
-		return fail(THUNDER_INVALID, "thunder: the size of the options differs from this library's; set struct_size, and use the header of this library");
+	thunder_options mine;
+	if (options != NULL) {
+		/* What comes after rank and size may be missing: the program is older. */
+		if (options->struct_size < offsetof(thunder_options, addrs) || options->struct_size > sizeof mine) {
+			return fail(THUNDER_INVALID, "thunder: options have a size that this library does not know; set struct_size, and use a library that is not older than the header");
+		}
+		memset(&mine, 0, sizeof mine);
+		memcpy(&mine, options, options->struct_size);
+		options = &mine;
 	}
 	return goInit((thunder_options *)options, out);
 }

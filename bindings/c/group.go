@@ -59,21 +59,24 @@ func optionsOf(o *C.thunder_options) (thunder.Options, error) {
 		return thunder.Options{}, nil
 	}
 	opts := thunder.Options{
-		Rank: int(o.rank), Size: int(o.size),
-		Addrs: strings.Fields(C.GoString(o.addrs)), Coordinator: C.GoString(o.coordinator), Hostfile: C.GoString(o.hostfile),
-		Insecure: o.insecure != 0, Streams: int(o.streams), Fabric: C.GoString(o.fabric),
-		Timeout:      time.Duration(o.timeout_ms) * time.Millisecond,
-		StartTimeout: time.Duration(o.start_timeout_ms) * time.Millisecond,
+		Join: thunder.Join{
+			Rank: int(o.rank), Size: int(o.size), Addrs: strings.Fields(C.GoString(o.addrs)),
+			Coordinator: C.GoString(o.coordinator), Hostfile: C.GoString(o.hostfile),
+			StartTimeout: time.Duration(o.start_timeout_ms) * time.Millisecond,
+		},
+		Security:  thunder.Security{Insecure: o.insecure != 0},
+		Transport: thunder.Transport{Streams: int(o.streams), Fabric: C.GoString(o.fabric)},
+		Timeout:   time.Duration(o.timeout_ms) * time.Millisecond,
 	}
 	if o.token != nil {
-		opts.Token = C.GoBytes(o.token, C.int(o.token_len))
+		opts.Security.Token = C.GoBytes(o.token, C.int(o.token_len))
 	}
 	if name := C.GoString(o.algo); name != "" {
 		algo, err := thunder.ParseAlgo(name)
 		if err != nil {
 			return opts, fmt.Errorf("thunder: %w", err)
 		}
-		opts.Algo = algo
+		opts.Tuning.Algo = algo
 	}
 	return opts, nil
 }

@@ -39,6 +39,15 @@
 extern "C" {
 #endif
 
+/*
+ * The version of this header, as major * 10000 + minor * 100 + patch. Programs compiled
+ * with an older header work with a newer library.
+ */
+#define THUNDER_VERSION 100
+
+/* The version of the loaded library, in the same form. */
+int thunder_version(void);
+
 /* Return codes. */
 enum {
 	THUNDER_OK = 0,
@@ -81,8 +90,9 @@ typedef uint64_t thunder_work; /* a started operation; 0 means none */
 
 /*
  * Who this process is and how it reaches the others. Set all fields to zero first, and
- * struct_size to sizeof(thunder_options). A field that is zero is taken from the
- * environment (THUNDER_RANK and so on, or the variables of a launcher) or has a default.
+ * struct_size to sizeof(thunder_options): fields that a newer header adds count as zero. A
+ * field that is zero is taken from the environment (THUNDER_RANK and so on, or the
+ * variables of a launcher) or has a default.
  */
 typedef struct thunder_options {
 	size_t struct_size;

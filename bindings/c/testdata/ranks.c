@@ -244,6 +244,27 @@ static void disagreement(const char *how) {
 	}
 }
 
+/* Options of programs that were compiled with another header. */
+static void versions(void) {
+	CHECK(thunder_version() == THUNDER_VERSION);
+	thunder_comm c;
+	thunder_options o;
+	memset(&o, 0, sizeof o);
+	o.size = 1;
+	o.start_timeout_ms = -5; /* which is refused, unless it is beyond the end */
+	o.struct_size = sizeof o;
+	CHECK(thunder_init(&o, &c) == THUNDER_INVALID && strstr(thunder_last_error(), "negative") != NULL);
+	o.struct_size = offsetof(thunder_options, start_timeout_ms);
+	OK(thunder_init(&o, &c));
+	CHECK(thunder_size(c) == 1);
+	OK(thunder_close(c));
+	static const size_t wrong[] = {0, sizeof(size_t), sizeof o + 8};
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		o.struct_size = wrong[i];
+		CHECK(thunder_init(&o, &c) == THUNDER_INVALID && strstr(thunder_last_error(), "struct_size") != NULL);
+	}
+}
+
 int main(int argc, char **argv) {
 	OK(thunder_init(NULL, &world));
 	rank = thunder_rank(world);
@@ -259,6 +280,9 @@ int main(int argc, char **argv) {
 	groups();
 	memory();
 	mistakes();
+	if (size == 1) {
+		versions();
+	}
 	child();
 	OK(thunder_barrier(world));
 	if (argc > 1) {
