@@ -124,7 +124,7 @@ func TestBringUp(t *testing.T) {
 	}
 }
 
-// Two thunders that disagree about the report's form are told apart.
+// Two versions of thunder with different report formats are detected.
 func TestOtherVersionThere(t *testing.T) {
 	c := newFakeCluster(t)
 	c.write("lab1.json", `{"machines":[{"schema":999}]}`, 0o600)

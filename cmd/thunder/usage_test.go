@@ -52,7 +52,7 @@ func TestBadUsage(t *testing.T) {
 		{"bench allreduce --num-streams 65", []string{"streams", "1 to 64"}},
 		{"bench allreduce --timeout -1s", []string{"--timeout", "90s"}},
 		{"bench broadcast -n 2 --root 2", []string{"--root", "0 to 1"}},
-		{"bench allreduce -n 0", []string{"--ranks", "at least 1"}},
+		{"bench allreduce -n 0", []string{"--ranks", "want 1 or more"}},
 		{"bench allreduce -n 2 --rank 0", []string{"-n", "--rank"}},
 		{"bench allreduce -n 3 --edges 0-1,1-2", []string{"-n", "--edges"}},
 		{"bench allreduce -n 2 --start-timeout 9s", []string{"-n", "--start-timeout"}},
