@@ -1,6 +1,6 @@
-// Package faultproxy stands between two ranks of a test and does to their TCP
-// connections what cables and switches do: delay, silence in one direction or both,
-// resets, corrupt bytes, and little bandwidth.
+// Package faultproxy is a TCP proxy for tests that injects the faults of cables and
+// switches: delay, silence in one direction or both, resets, corrupt bytes, and limited
+// bandwidth.
 package faultproxy
 
 import (
@@ -11,20 +11,19 @@ import (
 
 // A Fault is what happens to the bytes of one direction.
 type Fault struct {
-	// Delay holds every piece back for so long.
+	// Delay is how long everything that is read is held back.
 	Delay time.Duration
-	// Silent lets nothing through, and forgets nothing: what came meanwhile
-	// arrives when it ends.
+	// Silent stops the bytes, without losing any: they arrive when it ends.
 	Silent bool
-	// Corrupt changes a byte of the next connection that has something to pass: in
-	// the middle of that piece, or CorruptAfter bytes later if that is not 0.
+	// Corrupt changes one byte of the connection that passes bytes next: in the middle
+	// of these bytes, or CorruptAfter bytes later if that is not 0.
 	Corrupt      bool
 	CorruptAfter int
-	// Rate, if not 0, is how many bytes a second may pass.
+	// Rate, if not 0, limits the bytes per second.
 	Rate int
 }
 
-// A Proxy passes the connections made to its address on to another.
+// A Proxy forwards the connections to its address to another address.
 type Proxy struct {
 	ln     net.Listener
 	target string
@@ -54,10 +53,10 @@ func New(target string) (*Proxy, error) {
 	return p, nil
 }
 
-// Addr is where to connect to.
+// Addr returns the address of the proxy.
 func (p *Proxy) Addr() string { return p.ln.Addr().String() }
 
-// Set changes what happens to the bytes of one direction.
+// Set sets the fault of one direction.
 func (p *Proxy) Set(direction int, f Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +75,7 @@ func (p *Proxy) Reset() {
 	}
 }
 
-// Close ends the proxy and its connections.
+// Close closes the proxy and its connections.
 func (p *Proxy) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -124,11 +123,11 @@ func (p *Proxy) add(conns ...*net.TCPConn) bool {
 	return !p.closed
 }
 
-// pass moves the bytes of one direction. A silent direction says nothing of a
-// connection's end, either.
+// pass forwards the bytes of one direction. A silent direction does not forward the end of
+// the connection either.
 func (p *Proxy) pass(to, from *net.TCPConn, direction int) {
 	buf := make([]byte, 64<<10)
-	damage := -1 // how far it is to the byte to change
+	damage := -1 // position of the byte to change, from the next byte read; -1 for none
 	for {
 		n, err := from.Read(buf)
 		f, ok := p.next(direction, n > 0)
@@ -157,8 +156,8 @@ func (p *Proxy) pass(to, from *net.TCPConn, direction int) {
 	}
 }
 
-// next waits until a direction is not silent and returns its fault. A byte is only
-// damaged where there is one.
+// next waits until a direction is not silent and returns its fault. It ignores Corrupt
+// unless there are some bytes to change.
 func (p *Proxy) next(direction int, some bool) (Fault, bool) {
 	for {
 		p.mu.Lock()

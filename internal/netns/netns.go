@@ -1,6 +1,6 @@
-// Package netns makes network namespaces, which stand for machines, for tests.
+// Package netns makes network namespaces for tests, in place of machines.
 //
-// It needs Linux, root and ip; tests without are skipped, loudly.
+// It needs Linux, root and ip; without them, New skips the test.
 package netns
 
 import (
@@ -15,9 +15,9 @@ import (
 
 var made atomic.Int64
 
-// New makes n namespaces and returns their names; they are gone when the test is. All
-// that they have is a loopback interface that is down. tools are other commands that
-// the test needs.
+// New makes n namespaces and returns their names. They are removed at the end of the test.
+// Each has only a loopback interface, which is down. If a command in tools is not
+// installed, New skips the test.
 func New(t testing.TB, n int, tools ...string) []string {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -39,7 +39,7 @@ func New(t testing.TB, n int, tools ...string) []string {
 		}
 		t.Cleanup(func() {
 			if out, err := exec.Command("ip", "netns", "del", name).CombinedOutput(); err != nil {
-				t.Errorf("a network namespace is left: %v\n%s", err, out)
+				t.Errorf("cannot remove a network namespace: %v\n%s", err, out)
 			}
 		})
 		names[i] = name
@@ -47,18 +47,18 @@ func New(t testing.TB, n int, tools ...string) []string {
 	return names
 }
 
-// Inside is the command line that runs argv in a namespace.
+// Inside returns the command line that runs argv in a namespace.
 func Inside(ns string, argv ...string) []string {
 	return append([]string{"ip", "netns", "exec", ns}, argv...)
 }
 
-// Command is a command that runs in a namespace.
+// Command returns a command that runs argv in a namespace.
 func Command(ctx context.Context, ns string, argv ...string) *exec.Cmd {
 	argv = Inside(ns, argv...)
 	return exec.CommandContext(ctx, argv[0], argv[1:]...)
 }
 
-// Run runs a command that has to succeed, and returns what it printed.
+// Run runs a command and returns its output. If the command fails, so does the test.
 func Run(t testing.TB, argv ...string) []byte {
 	t.Helper()
 	out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
