@@ -1,31 +1,33 @@
-// Package blame lets a rank tell its launcher which other rank caused the failure of its
-// group. The launcher cannot see that from the order in which processes end: ranks that
-// lose a peer may end before that peer does.
+// Package blame passes on whom a rank blames for the end of its group, from the rank to
+// its launcher. Ranks that lose a peer may well be gone before it: what came first cannot
+// be told from the times at which processes end.
 package blame
 
 import (
 	"os"
 	"strconv"
 	"strings"
+
+	"thundercollective/internal/env"
 )
 
-// Variable is the environment variable with the name of the file that a rank writes. The
-// launcher sets it for each rank.
-const Variable = "THUNDER_BLAME_FILE"
+// Variable names the environment variable with the name of the file in which a rank says
+// whom it blames. The launcher chooses one for each rank.
+const Variable = env.BlameFile
 
-// FileName returns the name of a rank's file in the folder of its job.
+// FileName is the name of a rank's file in the folder of its job.
 func FileName(rank int) string { return "blame-" + strconv.Itoa(rank) }
 
-// Write writes to file that this process ends because of the given rank.
+// Write says that the rank of this process ends because of another.
 func Write(file string, rank int) error {
-	// Rename it, so that a reader never sees half of it.
+	// Whoever reads it finds all of it or nothing.
 	if err := os.WriteFile(file+".new", []byte(strconv.Itoa(rank)+"\n"), 0o600); err != nil {
 		return err
 	}
 	return os.Rename(file+".new", file)
 }
 
-// Read returns the rank in a file; ok is false if there is none.
+// Read returns whom the file blames; false if nobody.
 func Read(file string) (rank int, ok bool) {
 	text, err := os.ReadFile(file)
 	if err != nil {

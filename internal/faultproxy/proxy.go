@@ -1,6 +1,6 @@
-// Package faultproxy is a TCP proxy for tests that injects the faults of cables and
-// switches: delay, silence in one direction or both, resets, corrupt bytes, and limited
-// bandwidth.
+// Package faultproxy is a TCP proxy between two ranks of a test that injects the faults of
+// cables and switches: delays, silence in one direction or both, resets, corrupt bytes,
+// and low bandwidth.
 package faultproxy
 
 import (
@@ -11,15 +11,15 @@ import (
 
 // A Fault is what happens to the bytes of one direction.
 type Fault struct {
-	// Delay is how long everything that is read is held back.
+	// Delay is added to every piece.
 	Delay time.Duration
-	// Silent stops the bytes, without losing any: they arrive when it ends.
+	// Silent holds everything back; it arrives when Silent is reset.
 	Silent bool
-	// Corrupt changes one byte of the connection that passes bytes next: in the middle
-	// of these bytes, or CorruptAfter bytes later if that is not 0.
+	// Corrupt changes a byte of the next connection that transfers something: in the
+	// middle of that piece, or after CorruptAfter bytes if that is not 0.
 	Corrupt      bool
 	CorruptAfter int
-	// Rate, if not 0, limits the bytes per second.
+	// Rate, if not 0, is the bandwidth in bytes per second.
 	Rate int
 }
 
@@ -31,12 +31,12 @@ type Proxy struct {
 
 	mu      sync.Mutex
 	changed chan struct{} // closed when a fault changes
-	faults  [2]Fault      // towards the target, and back
+	faults  [2]Fault      // by direction
 	conns   map[*net.TCPConn]bool
 	closed  bool
 }
 
-// The directions.
+// The directions: to the target, and from it.
 const (
 	There = 0
 	Back  = 1
@@ -56,7 +56,7 @@ func New(target string) (*Proxy, error) {
 // Addr returns the address of the proxy.
 func (p *Proxy) Addr() string { return p.ln.Addr().String() }
 
-// Set sets the fault of one direction.
+// Set changes what happens to the bytes of one direction.
 func (p *Proxy) Set(direction int, f Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +75,7 @@ func (p *Proxy) Reset() {
 	}
 }
 
-// Close closes the proxy and its connections.
+// Close ends the proxy and its connections.
 func (p *Proxy) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -106,8 +106,13 @@ func (p *Proxy) accept() {
 		if !p.add(near, far) {
 			return
 		}
-		p.wg.Go(func() { p.pass(far, near, There) })
-		p.wg.Go(func() { p.pass(near, far, Back) })
+		p.wg.Go(func() {
+			var both sync.WaitGroup
+			both.Go(func() { p.pass(far, near, There) })
+			both.Go(func() { p.pass(near, far, Back) })
+			both.Wait()
+			p.hangUp(near, far)
+		})
 	}
 }
 
@@ -123,11 +128,13 @@ func (p *Proxy) add(conns ...*net.TCPConn) bool {
 	return !p.closed
 }
 
-// pass forwards the bytes of one direction. A silent direction does not forward the end of
-// the connection either.
+// pass forwards the bytes of one direction until the sender closes it, which it forwards
+// too, or the receiver is gone. The other direction goes on: what was sent there before
+// still arrives, as it does without a proxy. A silent direction does not forward the end
+// of a connection, either.
 func (p *Proxy) pass(to, from *net.TCPConn, direction int) {
 	buf := make([]byte, 64<<10)
-	damage := -1 // position of the byte to change, from the next byte read; -1 for none
+	damage := -1 // bytes until the one to change; -1 for none
 	for {
 		n, err := from.Read(buf)
 		f, ok := p.next(direction, n > 0)
@@ -149,15 +156,18 @@ func (p *Proxy) pass(to, from *net.TCPConn, direction int) {
 		if f.Rate > 0 {
 			time.Sleep(time.Duration(n) * time.Second / time.Duration(f.Rate))
 		}
-		if _, werr := to.Write(buf[:n]); werr != nil || err != nil {
-			p.hangUp(to, from)
+		if _, werr := to.Write(buf[:n]); werr != nil {
+			return
+		}
+		if err != nil {
+			_ = to.CloseWrite()
 			return
 		}
 	}
 }
 
-// next waits until a direction is not silent and returns its fault. It ignores Corrupt
-// unless there are some bytes to change.
+// next waits until a direction is not silent and returns its fault. It consumes Corrupt
+// only if there is some data to damage.
 func (p *Proxy) next(direction int, some bool) (Fault, bool) {
 	for {
 		p.mu.Lock()

@@ -1,6 +1,6 @@
-// Package netns makes network namespaces for tests, in place of machines.
+// Package netns makes network namespaces, which act as machines in tests.
 //
-// It needs Linux, root and ip; without them, New skips the test.
+// It needs Linux, root and the command ip; tests are skipped without them.
 package netns
 
 import (
@@ -15,9 +15,9 @@ import (
 
 var made atomic.Int64
 
-// New makes n namespaces and returns their names. They are removed at the end of the test.
-// Each has only a loopback interface, which is down. If a command in tools is not
-// installed, New skips the test.
+// New makes n namespaces and returns their names; they are deleted when the test ends.
+// They have only a loopback interface, which is down. tools are other commands that the
+// test needs.
 func New(t testing.TB, n int, tools ...string) []string {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -39,7 +39,7 @@ func New(t testing.TB, n int, tools ...string) []string {
 		}
 		t.Cleanup(func() {
 			if out, err := exec.Command("ip", "netns", "del", name).CombinedOutput(); err != nil {
-				t.Errorf("cannot remove a network namespace: %v\n%s", err, out)
+				t.Errorf("a network namespace is left: %v\n%s", err, out)
 			}
 		})
 		names[i] = name
@@ -52,13 +52,13 @@ func Inside(ns string, argv ...string) []string {
 	return append([]string{"ip", "netns", "exec", ns}, argv...)
 }
 
-// Command returns a command that runs argv in a namespace.
+// Command returns a command that runs in a namespace.
 func Command(ctx context.Context, ns string, argv ...string) *exec.Cmd {
 	argv = Inside(ns, argv...)
 	return exec.CommandContext(ctx, argv[0], argv[1:]...)
 }
 
-// Run runs a command and returns its output. If the command fails, so does the test.
+// Run runs a command that has to succeed, and returns what it printed.
 func Run(t testing.TB, argv ...string) []byte {
 	t.Helper()
 	out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func env(m map[string]string) func(string) string { return func(k string) string { return m[k] } }
+func getenv(m map[string]string) func(string) string { return func(k string) string { return m[k] } }
 
 func TestFromEnv(t *testing.T) {
 	dir := t.TempDir()
@@ -54,14 +54,14 @@ func TestFromEnv(t *testing.T) {
 		{name: "ours before mlx", env: map[string]string{"MLX_RANK": "1", "MLX_HOSTFILE": ring, "THUNDER_RANK": "0", "THUNDER_COORDINATOR": "h:1"},
 			want: Config{Rank: 0, Coordinator: "h:1"}},
 
-		{name: "rank", env: map[string]string{"THUNDER_RANK": "one"}, err: `THUNDER_RANK: "one" is no number from 0 to 4095`},
-		{name: "negative rank", env: map[string]string{"THUNDER_RANK": "-1"}, err: `THUNDER_RANK: "-1" is no number from 0 to 4095`},
-		{name: "size", env: map[string]string{"THUNDER_WORLD_SIZE": "0"}, err: `THUNDER_WORLD_SIZE: "0" is no number from 1 to 4096`},
-		{name: "served", env: map[string]string{"THUNDER_COORDINATOR_SERVED": "maybe"}, err: `THUNDER_COORDINATOR_SERVED: "maybe" is neither 1 nor 0`},
-		{name: "timeout", env: map[string]string{"THUNDER_START_TIMEOUT": "soon"}, err: `THUNDER_START_TIMEOUT: "soon" is no positive duration; give seconds, or a unit as in 1m30s`},
-		{name: "zero timeout", env: map[string]string{"THUNDER_START_TIMEOUT": "0"}, err: `THUNDER_START_TIMEOUT: "0" is no positive duration`},
-		{name: "generation", env: map[string]string{"THUNDER_GENERATION": "4294967296"}, err: `THUNDER_GENERATION: "4294967296" is no number`},
-		{name: "mlx rank", env: map[string]string{"MLX_RANK": "x", "MLX_HOSTFILE": ring}, err: `MLX_RANK: "x" is no number`},
+		{name: "rank", env: map[string]string{"THUNDER_RANK": "one"}, err: `THUNDER_RANK is "one": give a number from 0 to 4095`},
+		{name: "negative rank", env: map[string]string{"THUNDER_RANK": "-1"}, err: `THUNDER_RANK is "-1": give a number from 0 to 4095`},
+		{name: "size", env: map[string]string{"THUNDER_WORLD_SIZE": "0"}, err: `THUNDER_WORLD_SIZE is "0": give a number from 1 to 4096`},
+		{name: "served", env: map[string]string{"THUNDER_COORDINATOR_SERVED": "maybe"}, err: `THUNDER_COORDINATOR_SERVED is "maybe": give 1 or 0`},
+		{name: "timeout", env: map[string]string{"THUNDER_START_TIMEOUT": "soon"}, err: `THUNDER_START_TIMEOUT is "soon": give a positive duration such as 90s or 1m30s; a number alone is seconds`},
+		{name: "zero timeout", env: map[string]string{"THUNDER_START_TIMEOUT": "0"}, err: `THUNDER_START_TIMEOUT is "0": give a positive duration`},
+		{name: "generation", env: map[string]string{"THUNDER_GENERATION": "4294967296"}, err: `THUNDER_GENERATION is "4294967296": give a number`},
+		{name: "mlx rank", env: map[string]string{"MLX_RANK": "x", "MLX_HOSTFILE": ring}, err: `MLX_RANK is "x": give a number`},
 		{name: "two tokens", env: map[string]string{"THUNDER_TOKEN": "k", "THUNDER_TOKEN_FILE": token}, err: "THUNDER_TOKEN_FILE: set together with THUNDER_TOKEN"},
 		{name: "blank token", env: map[string]string{"THUNDER_TOKEN": " "}, err: "THUNDER_TOKEN: is blank"},
 		{name: "no token file", env: map[string]string{"THUNDER_TOKEN_FILE": token + "x"}, err: "THUNDER_TOKEN_FILE: open"},
@@ -70,7 +70,7 @@ func TestFromEnv(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := FromEnv(env(tt.env))
+			got, err := FromEnv(getenv(tt.env))
 			if tt.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.err) {
 					t.Errorf("error %v, want %q", err, tt.err)

@@ -4,6 +4,8 @@ import (
 	"net"
 	"strconv"
 	"strings"
+
+	"thundercollective/internal/env"
 )
 
 // kubernetes gets the pod's index from the Job controller's variable or from the number
@@ -12,7 +14,7 @@ import (
 // number, in the same headless service, which is the second label of this pod's full
 // name.
 func kubernetes(r *reader) Job {
-	size := "THUNDER_WORLD_SIZE"
+	size := env.WorldSize
 	if r.Getenv(size) == "" {
 		size = "WORLD_SIZE"
 	}
