@@ -90,8 +90,8 @@ typedef uint64_t thunder_work; /* a started operation; 0 means none */
 
 /*
  * Who this process is and how it reaches the others. Set all fields to zero first, and
- * struct_size to sizeof(thunder_options): fields that a newer header adds count as zero. A
- * field that is zero is taken from the environment (THUNDER_RANK and so on, or the
+ * struct_size to sizeof(thunder_options): fields that only newer headers have count as
+ * zero. A field that is zero is taken from the environment (THUNDER_RANK and so on, or the
  * variables of a launcher) or has a default.
  */
 typedef struct thunder_options {
