@@ -267,7 +267,9 @@ func TestDocs(t *testing.T) {
 	}
 	walk := section(t, text, "## One all-reduce, file by file")
 	files := 0
-	for word := range strings.FieldsFuncSeq(walk, func(r rune) bool { return r == '`' || r == ' ' || r == '\n' || r == ',' || r == ';' || r == '(' || r == ')' }) {
+	for word := range strings.FieldsFuncSeq(walk, func(r rune) bool {
+		return r == '`' || r == ' ' || r == '\n' || r == ',' || r == ';' || r == '(' || r == ')'
+	}) {
 		if !strings.HasSuffix(word, ".go") {
 			continue
 		}
