@@ -37,7 +37,7 @@ func Over(fabrics []fabric.Fabric, o Options) (comms []*Comm, err error) {
 	if err != nil {
 		return nil, err
 	}
-	hint(o.Logger, strangers)
+	hint(o.Diagnostics.Logger, strangers)
 	n := len(fabrics)
 	comms = make([]*Comm, n)
 	errs := make([]error, n)
@@ -49,7 +49,7 @@ func Over(fabrics []fabric.Fabric, o Options) (comms []*Comm, err error) {
 			return nil, err
 		}
 		j := newJob(o, &ticks.Clock{})
-		j.fabric, j.rank, j.hosts, j.log = f, r, hosts, o.Logger.With("rank", r)
+		j.fabric, j.rank, j.hosts, j.log = f, r, hosts, o.Diagnostics.Logger.With("rank", r)
 		s := session.New(j.sessionConfig(o, nil))
 		wg.Go(func() { comms[r], errs[r] = j.start(context.Background(), s, o, at) })
 	}

@@ -98,37 +98,38 @@ func (f *joinFlags) local(fs *pflag.FlagSet) error {
 // options converts the flags to the options of Init. It returns usage errors.
 func (f *joinFlags) options(work *workFlags) (thunder.Options, error) {
 	o := thunder.Options{
-		Rank: f.rank, Size: f.size, Addrs: f.addrs, Coordinator: f.coordinator, Hostfile: f.hostfile, Edges: f.edges,
-		Insecure: f.insecure, Fabric: work.fabric, Streams: work.streams, Checksum: work.sums,
-		Timeout: work.timeout, StartTimeout: f.startTimeout,
+		Join:      thunder.Join{Rank: f.rank, Size: f.size, Addrs: f.addrs, Coordinator: f.coordinator, Hostfile: f.hostfile, Edges: f.edges, StartTimeout: f.startTimeout},
+		Security:  thunder.Security{Insecure: f.insecure},
+		Transport: thunder.Transport{Fabric: work.fabric, Streams: work.streams, Checksum: work.sums},
+		Timeout:   work.timeout,
 	}
 	if work.fabric == "mem" {
 		return o, usagef("--fabric: mem connects only ranks of one process; use tcp, or -n to start the ranks here")
 	}
 	if f.tokenFile != "" {
 		var err error
-		if o.Token, err = rendezvous.ReadToken(f.tokenFile); err != nil {
+		if o.Security.Token, err = rendezvous.ReadToken(f.tokenFile); err != nil {
 			return o, usagef("--token-file: %w", err)
 		}
 	}
 	// A rank is valid only together with the number of ranks, which a list of all ranks
 	// implies.
-	if o.Size == 0 && f.rank != rendezvous.NoRank {
+	if o.Join.Size == 0 && f.rank != rendezvous.NoRank {
 		switch {
 		case f.hostfile != "":
 			hosts, err := rendezvous.ReadHostfile(f.hostfile)
 			if err != nil {
 				return o, err
 			}
-			o.Size = hosts.Size()
+			o.Join.Size = hosts.Size()
 		case f.coordinator == "" && len(f.addrs) > 0:
-			o.Size = len(f.addrs)
+			o.Join.Size = len(f.addrs)
 		default:
 			env, err := rendezvous.FromEnv(os.Getenv)
 			if err != nil {
 				return o, err
 			}
-			if o.Size = env.Size; o.Size == 0 {
+			if o.Join.Size = env.Size; o.Join.Size == 0 {
 				return o, usagef("--rank requires --world-size (THUNDER_WORLD_SIZE), the number of ranks")
 			}
 		}

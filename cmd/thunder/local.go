@@ -39,7 +39,7 @@ func (l *localRun) run(ctx context.Context, emit func(bench.Row), stderr io.Writ
 		return l.inProcess(ctx, emit)
 	}
 	// Report this once and now, rather than once for each rank.
-	o := thunder.Options{Fabric: l.cfg.Fabric, Streams: l.cfg.Streams, Timeout: l.timeout, Checksum: l.sums}
+	o := thunder.Options{Transport: thunder.Transport{Fabric: l.cfg.Fabric, Streams: l.cfg.Streams, Checksum: l.sums}, Timeout: l.timeout}
 	if err := o.Validate(); err != nil {
 		return err
 	}
