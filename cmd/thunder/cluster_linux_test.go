@@ -56,7 +56,7 @@ func (c *fakeCluster) write(name, text string, mode os.FileMode) {
 	}
 }
 
-// look prepares the reports anew from how the namespaces are now.
+// look prepares the reports again, from the current state of the namespaces.
 func (c *fakeCluster) look() {
 	c.t.Helper()
 	for i, m := range c.lab.Machines(10) {
