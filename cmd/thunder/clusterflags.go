@@ -7,14 +7,14 @@ import (
 
 	hostlist "thundercollective/internal/launch/hosts"
 	"thundercollective/internal/topology"
-	"thundercollective/internal/topology/ask"
 	"thundercollective/internal/topology/probe"
+	"thundercollective/internal/topology/sshrun"
 
 	"github.com/spf13/pflag"
 )
 
-// clusterFlags say which machines topo, doctor and setup look at: this one,
-// others over ssh, or captured ones.
+// clusterFlags select the machines for topo, doctor and setup: this one, others over ssh,
+// or captured ones.
 type clusterFlags struct {
 	hosts   string
 	root    string
@@ -23,21 +23,20 @@ type clusterFlags struct {
 }
 
 func (f *clusterFlags) add(fs *pflag.FlagSet) {
-	fs.StringVar(&f.hosts, "hosts", "", "`HOSTS` to ask over ssh, with commas: a,b,user@c (default: this machine)")
-	fs.StringVar(&f.root, "root", "", "read captured machines from `PATH`: a folder, a support bundle, a .txtar file")
+	fs.StringVar(&f.hosts, "hosts", "", "comma-separated `HOSTS` to query over ssh: a,b,user@c (default: this machine)")
+	fs.StringVar(&f.root, "root", "", "read captured machines from `PATH`: a directory, a support bundle, or a .txtar file")
 	fs.StringVar(&f.ssh, "ssh", "", "ssh `COMMAND` with its options")
-	fs.StringVar(&f.thunder, "thunder", "", "where thunder is on the other machines")
+	fs.StringVar(&f.thunder, "thunder", "", "path of thunder on the other machines")
 }
 
-// check finds that no machine was named where some were meant to be. Errors are about
-// usage.
+// check returns a usage error if a flag that names machines is given but empty.
 func (f *clusterFlags) check(fs *pflag.FlagSet) error { return notEmpty(fs, "hosts", "root") }
 
-func (f *clusterFlags) asker() *ask.Asker {
-	return &ask.Asker{SSH: strings.Fields(f.ssh), Where: f.thunder, Self: ask.Executable()}
+func (f *clusterFlags) runner() *sshrun.Runner {
+	return &sshrun.Runner{SSH: strings.Fields(f.ssh), RemotePath: f.thunder, Self: sshrun.Executable()}
 }
 
-// graph asks the machines.
+// graph queries the machines.
 func (f *clusterFlags) graph(ctx context.Context) (*topology.Graph, error) {
 	machines, err := f.machines(ctx)
 	if err != nil {
@@ -49,7 +48,7 @@ func (f *clusterFlags) graph(ctx context.Context) (*topology.Graph, error) {
 func (f *clusterFlags) machines(ctx context.Context) ([]*probe.Machine, error) {
 	switch {
 	case f.root != "" && f.hosts != "":
-		return nil, usagef("--root reads captured machines and --hosts asks live ones; give one or the other")
+		return nil, usagef("--root reads captured machines and --hosts queries live ones; use one or the other")
 	case f.root != "":
 		machines, err := probe.Captured(ctx, f.root)
 		if err != nil {
@@ -61,12 +60,12 @@ func (f *clusterFlags) machines(ctx context.Context) ([]*probe.Machine, error) {
 		if err != nil {
 			return nil, err
 		}
-		return f.asker().Machines(ctx, names), nil
+		return f.runner().Machines(ctx, names), nil
 	}
 	return []*probe.Machine{probe.Probe(ctx, probe.Live())}, nil
 }
 
-// names are the machines of --hosts.
+// names returns the machines of --hosts.
 func (f *clusterFlags) names() ([]string, error) {
 	list, err := hostlist.ParseList(f.hosts)
 	if err != nil {
@@ -79,7 +78,7 @@ func (f *clusterFlags) names() ([]string, error) {
 	return names, nil
 }
 
-// lostError says which machines could not be asked, nil if all could.
+// lostError names the machines that did not answer; it returns nil if all did.
 func lostError(g *topology.Graph) error {
 	var lost []string
 	for _, m := range g.Machines {
@@ -90,5 +89,5 @@ func lostError(g *topology.Graph) error {
 	if lost == nil {
 		return nil
 	}
-	return fmt.Errorf("%d of %d machines could not be asked: %s", len(lost), len(g.Machines), strings.Join(lost, "; "))
+	return fmt.Errorf("%d of %d machines did not answer: %s", len(lost), len(g.Machines), strings.Join(lost, "; "))
 }

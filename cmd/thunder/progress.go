@@ -10,32 +10,32 @@ import (
 	"thundercollective/internal/bench"
 )
 
-// A progress is a line at the bottom of a terminal that says what is under way.
-// It is silent where there is no terminal, and for work that is over in a moment.
-// Whatever else goes to the terminal meanwhile goes through print or Write.
+// A progress is a line at the bottom of a terminal that shows what is being done. It prints
+// nothing without a terminal, or if the work takes only a moment. Other output to the
+// terminal must go through print or Write.
 type progress struct {
 	w     io.Writer
-	ink   bench.Ink
+	color bench.Color
 	start time.Time
 
 	mu    sync.Mutex
 	text  string
-	drawn bool // the line is on the screen
+	drawn bool // whether the line is on the screen
 
 	stop chan struct{}
 	done chan struct{}
 }
 
-// progressDelay is how long work goes on before there is a line about it.
+// progressDelay is how long work takes before the line appears.
 const progressDelay = time.Second
 
-// newProgress begins a progress on w, which has to be closed.
+// newProgress starts a progress on w. The caller must close it.
 func newProgress(w io.Writer) *progress {
-	return startProgress(w, isTerminal(w) && os.Getenv("TERM") != "dumb", bench.Ink(colourful(w)))
+	return startProgress(w, isTerminal(w) && os.Getenv("TERM") != "dumb", bench.Color(colourful(w)))
 }
 
-func startProgress(w io.Writer, live bool, ink bench.Ink) *progress {
-	p := &progress{w: w, ink: ink, start: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
+func startProgress(w io.Writer, live bool, color bench.Color) *progress {
+	p := &progress{w: w, color: color, start: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
 	if live {
 		go p.draw()
 	} else {
@@ -44,15 +44,14 @@ func startProgress(w io.Writer, live bool, ink bench.Ink) *progress {
 	return p
 }
 
-// set changes what the line says.
+// set changes the text of the line.
 func (p *progress) set(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.text = text
 }
 
-// print calls f, which may write to the same terminal, with the line out of the
-// way.
+// print calls f, which may write to the same terminal, with the line removed.
 func (p *progress) print(f func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,13 +89,13 @@ func (p *progress) draw() {
 		if elapsed := time.Since(p.start); elapsed > progressDelay && p.text != "" {
 			p.clear()
 			p.drawn = true
-			io.WriteString(p.w, p.ink.Dim(fmt.Sprintf("%s · %.0f s", p.text, elapsed.Seconds())))
+			io.WriteString(p.w, p.color.Dim(fmt.Sprintf("%s · %.0f s", p.text, elapsed.Seconds())))
 		}
 		p.mu.Unlock()
 	}
 }
 
-// close takes the line away.
+// close removes the line.
 func (p *progress) close() {
 	close(p.stop)
 	<-p.done

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"thundercollective/internal/doctor"
+	"thundercollective/internal/env"
 	"thundercollective/internal/setup"
 	"thundercollective/internal/topology/probe"
 
@@ -25,14 +26,14 @@ func newSupportBundleCmd() *cobra.Command {
 	f := &bundleFlags{}
 	cmd := &cobra.Command{
 		Use:   "support-bundle",
-		Short: "Pack everything about these machines' links into one file",
-		Long: `support-bundle writes one file with all that topo and doctor read on a machine,
-what doctor makes of it, versions, settings and the kernel's messages about links.
-Tokens, passwords, serial numbers, user names and public addresses are removed;
-private addresses, hardware addresses and Thunderbolt identities are kept, since
-the cabling cannot be read without them.
+		Short: "Collect everything about the machines' links in one file",
+		Long: `support-bundle writes one file with everything that topo and doctor read on a
+machine, doctor's report, versions, settings and the kernel's messages about links.
+Tokens, passwords, serial numbers, user names and public addresses are removed.
+Private addresses, hardware addresses and Thunderbolt identities are kept, since the
+cabling cannot be reconstructed without them.
 
-Anybody can look at the machines through it: thunder doctor --root FILE.`,
+Whoever has the file can examine the machines: thunder doctor --root FILE.`,
 		Example: `  thunder support-bundle -o bundle.tar.gz
   thunder support-bundle --hosts studio-a,studio-b -o bundle.tar.gz
   thunder doctor --root bundle.tar.gz`,
@@ -66,7 +67,7 @@ func (f *bundleFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if f.output != "-" {
-		fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s. Look into it before you send it.\n", f.output)
+		fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s. Review it before you send it.\n", f.output)
 	}
 	return nil
 }
@@ -90,7 +91,7 @@ func (f *bundleFlags) collect(ctx context.Context, now time.Time) (map[string]*d
 			return nil, err
 		}
 		for _, name := range names {
-			text, err := f.cluster.asker().Thunder(ctx, name, nil, "support-bundle", "-o", "-")
+			text, err := f.cluster.runner().Thunder(ctx, name, nil, "support-bundle", "-o", "-")
 			if err != nil {
 				return nil, err
 			}
@@ -109,12 +110,13 @@ func (f *bundleFlags) collect(ctx context.Context, now time.Time) (map[string]*d
 }
 
 func (f *bundleFlags) options(now time.Time) doctor.BundleOptions {
+	vars := &env.Reader{}
 	o := doctor.BundleOptions{
 		Version: version(), Environ: os.Environ(), Now: now,
 		Journal: filepath.Join(setup.DefaultStateDir(runtime.GOOS), "setup.json"),
-		Secrets: []string{os.Getenv("THUNDER_TOKEN")},
+		Secrets: []string{vars.Text(env.Token)},
 	}
-	if name := os.Getenv("THUNDER_TOKEN_FILE"); name != "" {
+	if name := vars.Text(env.TokenFile); name != "" {
 		if b, err := os.ReadFile(name); err == nil {
 			o.Secrets = append(o.Secrets, string(b))
 		}

@@ -25,8 +25,8 @@ func matrixRows() []Row {
 			var wrong int64
 			v := float64(10*from + to)
 			both := v / 6
-			row := Row{Mode: Matrix, WorldSize: 3, From: &from, To: &to, Wrong: &wrong, Streams: 4,
-				Lat: Latency{P50: v, P99: 2 * v}, AlgBW: v / 10, BusBW: v / 10, BothBW: &both}
+			row := Row{Mode: Matrix, WorldSize: 3, Pair: Pair{From: &from, To: &to, BothBW: &both}, Wrong: &wrong, Streams: 4,
+				Lat: Latency{P50: v, P99: 2 * v}, AlgBW: v / 10, BusBW: v / 10}
 			rows = append(rows, row)
 			if from*to != 0 {
 				continue
@@ -78,7 +78,7 @@ func railGroup(t *testing.T, n int) []*thunder.Comm {
 	var wg sync.WaitGroup
 	for r := range addrs {
 		wg.Go(func() {
-			comms[r], errs[r] = thunder.Init(t.Context(), thunder.Options{Rank: r, Size: len(addrs), Addrs: addrs, Fabric: "tcp", Streams: 2})
+			comms[r], errs[r] = thunder.Init(t.Context(), thunder.Options{Join: thunder.Join{Rank: r, Size: len(addrs), Addrs: addrs}, Transport: thunder.Transport{Fabric: "tcp", Streams: 2}})
 		})
 	}
 	wg.Wait()

@@ -4,11 +4,11 @@ const (
 	// pairLead is how many windows of a ring of two are sent before the first has to
 	// have come back. It is too few to keep a network busy.
 	pairLead = 2
-	// pairWindows is how many windows there are at the most: schedules stay small.
+	// pairWindows is the most windows there are, which keeps schedules small.
 	pairWindows = 16 * maxSegments
 )
 
-// pairs says whether two ranks of one host have a ring of their own.
+// pairs reports whether two ranks of one host have a ring of their own.
 func (b *builder) pairs() bool {
 	return b.Size == 2 && b.Hosts != nil && b.Hosts.Count() == 1 && b.Count/2 <= pairWindows*b.pairWindow()
 }
@@ -25,7 +25,7 @@ func (b *builder) pairWindow() int {
 // sums back. It does so window by window: a window of sums follows the one of summands that is
 // pairLead further on, so it leaves while it is still in the cache of the processor that
 // has just added it up. Were all summands sent first, it would have to come from memory.
-func (b *builder) pairAllReduce(l *lane) {
+func pairAllReduce(b *builder, l *lane) {
 	peer, halves := b.mod(b.Rank+1), evenly(b.Count, 2)
 	mine, theirs := halves[b.Rank], halves[peer]
 	w := b.pairWindow()

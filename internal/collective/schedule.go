@@ -10,8 +10,8 @@ import "fmt"
 //
 // Sends are asynchronous: the action posts the message, and the range stays
 // borrowed until the peer has taken it. Receives block. Before an action writes
-// a range, whoever executes the schedule waits for the pending sends of the same
-// rank that overlap it (the hazard rule). Schedules do not deadlock even where a
+// a range, the executor waits for the pending sends of the same rank that overlap
+// it (the hazard rule). Schedules do not deadlock even where a
 // send ends only once the peer receives it.
 type Schedule struct {
 	Lanes [][]Action
@@ -64,7 +64,7 @@ type Action struct {
 	// Final says that Dst now holds the contributions of all ranks, so this is
 	// the one place where an average divides. Only on reducing steps.
 	Final bool
-	// Pinned keeps Split from moving a send forward: because it would put too
+	// Pinned keeps Segmented from moving a send forward: because it would put too
 	// much in flight at once, or because its being sent is the message.
 	Pinned bool
 

@@ -11,15 +11,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
+	"thundercollective/internal/bench/trial"
 	"thundercollective/internal/freeport"
 )
 
-// A benchCase is what contenders are compared in.
+// A benchCase is one comparison: an operation, a transport and a number of ranks.
 type benchCase struct {
 	mode  string
 	wire  string // "tcp" or "shm"
@@ -36,7 +35,7 @@ func (c benchCase) String() string {
 
 func (c benchCase) file() string { return fmt.Sprintf("%s-%s-%d", c.mode, c.wire, c.ranks) }
 
-// A contender times a case: µs by size.
+// A contender is a library that is compared.
 type contender struct {
 	name string
 	slow bool // takes seconds to start
@@ -44,17 +43,17 @@ type contender struct {
 	run  runner
 }
 
-// A runner starts a contender's ranks, which time some sizes.
+// A runner runs a contender's ranks and returns the time in µs of each size.
 type runner func(ctx context.Context, s *settings, c benchCase, sizes []int) (map[int]float64, error)
 
-// ours are the contenders that the others are compared with.
+// The contenders of our own, to which the others are compared.
 const (
 	ours      = "thundercollective"
 	oursAlloc = "thundercollective, Comm.Alloc"
 	limitName = "the machine's limit"
 )
 
-// contenders lists who takes part, ours first.
+// contenders lists the contenders, ours first.
 func contenders(s *settings) []contender {
 	list := []contender{
 		{ours, false, func(benchCase) bool { return true }, thunderRun(false)},
@@ -76,33 +75,24 @@ func contenders(s *settings) []contender {
 
 func thunderRun(alloc bool) runner {
 	return func(ctx context.Context, s *settings, c benchCase, sizes []int) (map[int]float64, error) {
-		args := []string{"bench", c.mode, "-n", strconv.Itoa(c.ranks), "--fabric", c.wire, "--json", "--no-check",
+		args := []string{c.mode, "-n", strconv.Itoa(c.ranks), "--fabric", c.wire, "--no-check",
 			"--min", strconv.Itoa(sizes[0]), "--max", strconv.Itoa(sizes[len(sizes)-1]),
 			"--factor", strconv.Itoa(s.factor)}
-		if apart(c.mode) {
-			args = append(args, "--apart")
+		if barrierEach(c.mode) {
+			args = append(args, "--barrier-each")
 		}
 		if alloc {
 			args = append(args, "--alloc")
 		}
-		out, err := output(exec.CommandContext(ctx, s.thunder, args...))
+		rows, err := trial.Thunder(ctx, s.thunder, args...)
 		if err != nil {
 			return nil, err
 		}
 		got := map[int]float64{}
-		for line := range bytes.Lines(out) {
-			var row struct {
-				Size int `json:"size_bytes"`
-				Lat  struct {
-					P50 float64 `json:"p50"`
-				} `json:"lat_us"`
-			}
-			if err := json.Unmarshal(line, &row); err != nil {
-				return nil, err
-			}
-			// Sizes below one element a rank are rounded up.
+		for _, row := range rows {
+			// Sizes below one element for each rank are rounded up.
 			for _, size := range sizes {
-				if size == row.Size || size < row.Size && row.Size <= 4*c.ranks {
+				if rounded := int(row.SizeBytes); size == rounded || size < rounded && rounded <= 4*c.ranks {
 					got[size] = row.Lat.P50
 				}
 			}
@@ -111,9 +101,10 @@ func thunderRun(alloc bool) runner {
 	}
 }
 
-// apart says whether the ranks meet before each iteration, which is not timed: where they
-// need not wait for each other in the operation itself. The peers' programs do alike.
-func apart(mode string) bool { return mode == "broadcast" }
+// barrierEach reports whether the ranks perform a barrier, which is not timed, before each
+// iteration: in operations that do not make them wait for each other. The peers' programs
+// do the same.
+func barrierEach(mode string) bool { return mode == "broadcast" }
 
 func mpiRun(ctx context.Context, s *settings, c benchCase, sizes []int) (map[int]float64, error) {
 	btl := "self,vader"
@@ -123,7 +114,7 @@ func mpiRun(ctx context.Context, s *settings, c benchCase, sizes []int) (map[int
 	args := []string{"--allow-run-as-root", "--oversubscribe", "-n", strconv.Itoa(c.ranks),
 		"--mca", "pml", "ob1", "--mca", "btl", btl, "--mca", "btl_tcp_if_include", "lo", s.mpi, c.mode}
 	cmd := exec.CommandContext(ctx, s.mpirun, append(args, texts(sizes)...)...)
-	out, err := output(cmd)
+	out, err := trial.Output(cmd)
 	return parse(out), err
 }
 
@@ -166,29 +157,15 @@ func mlxRun(ctx context.Context, s *settings, c benchCase, sizes []int) (map[int
 	})
 }
 
-// pythonRun starts a process for each rank and returns what rank 0 printed.
+// pythonRun starts a process for each rank and returns the output of rank 0.
 func pythonRun(c benchCase, command func(rank int) *exec.Cmd) (map[int]float64, error) {
 	outs, errs := make([][]byte, c.ranks), make([]error, c.ranks)
 	var wg sync.WaitGroup
 	for r := range c.ranks {
-		wg.Go(func() { outs[r], errs[r] = output(command(r)) })
+		wg.Go(func() { outs[r], errs[r] = trial.Output(command(r)) })
 	}
 	wg.Wait()
 	return parse(outs[0]), errors.Join(errs...)
-}
-
-// output runs a command; its error tells what the command said last.
-func output(cmd *exec.Cmd) ([]byte, error) {
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
-	if err := cmd.Run(); err != nil {
-		last := strings.TrimSpace(said.String())
-		if i := strings.LastIndexByte(last, '\n'); i >= 0 {
-			last = last[i+1:]
-		}
-		return out.Bytes(), fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, last)
-	}
-	return out.Bytes(), nil
 }
 
 // parse reads lines "SIZE MICROS".
@@ -213,7 +190,7 @@ func texts(sizes []int) []string {
 	return list
 }
 
-// freePort returns a port on loopback that was free a moment ago.
+// freePort returns a loopback port that was free a moment ago.
 func freePort() (string, error) {
 	ln, err := freeport.Listen("127.0.0.1")
 	if err != nil {
@@ -222,13 +199,4 @@ func freePort() (string, error) {
 	defer ln.Close()
 	_, port, err := net.SplitHostPort(ln.Addr().String())
 	return port, err
-}
-
-// median is of a copy; 0 of nothing.
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
 }

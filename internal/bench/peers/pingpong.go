@@ -11,24 +11,26 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"thundercollective/internal/bench/trial"
 )
 
-// The ping-pong that is compared: bytes there and back over four connections.
+// The ping-pong that is compared: a message there and back over four connections.
 const (
 	pingSize    = 64 << 20
 	pingStreams = 4
 	pingRounds  = 10
 	seedVerb    = "seed-rank"
-	pingTime    = 30 * time.Second // nothing that works takes so long
+	pingTime    = 30 * time.Second // longer than any run that works
 )
 
-// A ping is one measurement of how fast bytes move, in GB/s.
+// A ping is one measurement of throughput, in GB/s.
 type ping struct {
 	name string
 	gbps float64
 }
 
-// pingPong measures the ways to move bytes.
+// pingPong measures several ways to move bytes.
 func (r *results) pingPong(ctx context.Context, s *settings) {
 	for _, way := range []struct {
 		name string
@@ -54,21 +56,18 @@ func (r *results) pingPong(ctx context.Context, s *settings) {
 }
 
 func thunderPing(ctx context.Context, s *settings) (float64, error) {
-	out, err := output(exec.CommandContext(ctx, s.thunder, "bench", "ping-pong", "-n", "2", "--fabric", "tcp", "--json",
-		"--no-check", "--size", strconv.Itoa(pingSize), "--num-streams", strconv.Itoa(pingStreams)))
+	rows, err := trial.Thunder(ctx, s.thunder, "ping-pong", "-n", "2", "--fabric", "tcp",
+		"--no-check", "--size", strconv.Itoa(pingSize), "--num-streams", strconv.Itoa(pingStreams))
 	if err != nil {
 		return 0, err
 	}
-	var row struct {
-		Lat struct {
-			P50 float64 `json:"p50"`
-		} `json:"lat_us"`
+	if len(rows) != 1 {
+		return 0, fmt.Errorf("ping-pong printed %d rows instead of one", len(rows))
 	}
-	err = json.Unmarshal(out, &row)
-	return 2 * pingSize / row.Lat.P50 / 1e3, err
+	return 2 * pingSize / rows[0].Lat.P50 / 1e3, nil
 }
 
-// seedPing times the method of the first program of this name.
+// seedPing measures the method of the first program of this project.
 func seedPing(ctx context.Context, s *settings) (float64, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -101,10 +100,10 @@ func seedPing(ctx context.Context, s *settings) (float64, error) {
 		}
 		times = append(times, time.Since(start).Seconds())
 	}
-	return 2 * pingSize / median(times) / 1e9, other.Wait()
+	return 2 * pingSize / trial.Median(times) / 1e9, other.Wait()
 }
 
-// seedRank is the other side of seedPing.
+// seedRank is the other end of seedPing.
 func seedRank(args []string) error {
 	var conns []net.Conn
 	for range pingStreams {
@@ -158,7 +157,7 @@ func seedMove(conns []net.Conn, buf []byte, send bool) error {
 	return nil
 }
 
-// iperf returns what iperf3 moves in all, in GB/s.
+// iperf returns the total throughput of iperf3, in GB/s.
 func iperf(ctx context.Context, flags ...string) (float64, error) {
 	port, err := freePort()
 	if err != nil {
@@ -182,7 +181,7 @@ func iperf(ctx context.Context, flags ...string) (float64, error) {
 	}
 	for range 50 { // until the server listens
 		var out []byte
-		if out, err = output(exec.CommandContext(ctx, "iperf3", args...)); err == nil {
+		if out, err = trial.Output(exec.CommandContext(ctx, "iperf3", args...)); err == nil {
 			report.Error = ""
 			err = json.Unmarshal(out, &report)
 		}

@@ -75,7 +75,7 @@ func (c *chain) hostfile(t *testing.T, edges string) string {
 func TestEdges(t *testing.T) {
 	t.Parallel()
 	c := newChain(t)
-	program := []string{"--env", "THUNDER_SILENCE=20s", "--", "thunder", "bench", "alltoall", "--size", "1MiB", "--iters", "2", "--warmup", "0", "--fabric", "tcp", "--json"}
+	program := []string{"--env", "THUNDER_HEARTBEAT_TIMEOUT=20s", "--", "thunder", "bench", "alltoall", "--size", "1MiB", "--iters", "2", "--warmup", "0", "--fabric", "tcp", "--json"}
 	with, without := c.hostfile(t, `,"edges":[["left","middle","10"],["middle","right"]]`), c.hostfile(t, "")
 	for name, args := range map[string][]string{
 		"hostfile": {"--hostfile", with},
@@ -91,7 +91,7 @@ func TestEdges(t *testing.T) {
 		c.launch(t, "--hostfile", with, "-n", "2", "--", "sh", "-c", `echo "cables $THUNDER_EDGES"`).want(t, 0, "1@b | cables 0=1@10\n")
 	})
 	t.Run("unknown host", func(t *testing.T) {
-		c.launch(t, append([]string{"--hostfile", with, "--edges", "left=top"}, program...)...).want(t, 2, `"top" is neither a rank, nor a host`)
+		c.launch(t, append([]string{"--hostfile", with, "--edges", "left=top"}, program...)...).want(t, 2, `"top" is not a rank, a host`)
 	})
 	t.Run("a rank without cable", func(t *testing.T) {
 		c.launch(t, append([]string{"--hostfile", with, "--edges", "left=middle"}, program...)...).want(t, 1, "rank 2")

@@ -6,12 +6,13 @@ import (
 	"net"
 	"strings"
 
+	"thundercollective/internal/env"
 	"thundercollective/internal/launch/hosts"
 	"thundercollective/internal/rendezvous"
 )
 
-// The ports that every machine sets aside, in this order; then come those of its
-// ranks, one per rail. The first three matter on the machine of rank 0 only.
+// The ports that every machine reserves, in this order, followed by those of its ranks, one
+// for each rail. The first three are used only on rank 0's machine.
 const (
 	coordinatorPort = iota
 	masterPort
@@ -19,22 +20,22 @@ const (
 	firstRingPort
 )
 
-// A Job is what the variables follow from.
+// A Job is what the variables are derived from.
 type Job struct {
 	Hosts      []hosts.Host
 	Place      hosts.Placement
-	Addrs      []string   // of each machine, as the others reach it
-	Ports      [][]string // of each machine, as many as PortCount says
-	Edges      string     // cables between the ranks, if not all are joined
+	Addrs      []string   // by machine, as the others reach it
+	Ports      [][]string // by machine, as many as PortCount returns
+	Edges      string     // cables between the ranks, if not all are connected
 	Served     bool       // an agent serves the coordinator
 	Token      string
 	Generation uint32
-	// Columns and Lines are the room a rank has on the launcher's terminal; 0
-	// without one.
+	// Columns and Lines are the space that a rank has on the launcher's terminal; 0 without
+	// one.
 	Columns, Lines int
 }
 
-// PortCount is how many ports a machine needs.
+// PortCount returns how many ports a machine needs.
 func PortCount(list []hosts.Host, p hosts.Placement, machine int) int {
 	n := firstRingPort
 	for _, r := range p.Machines[machine].Ranks {
@@ -47,47 +48,47 @@ func PortCount(list []hosts.Host, p hosts.Placement, machine int) int {
 func (j *Job) Rank(rank int) []string {
 	at := j.Place.Ranks[rank]
 	first := j.Place.Ranks[0].Machine
-	env := vars{}
-	for _, prefix := range []string{"THUNDER_", "", "OMPI_COMM_WORLD_"} {
+	vars := variables{}
+	for _, prefix := range []string{env.Prefix, "", "OMPI_COMM_WORLD_"} {
 		size, local := "WORLD_SIZE", "LOCAL_WORLD_SIZE"
 		if prefix == "OMPI_COMM_WORLD_" {
 			size, local = "SIZE", "LOCAL_SIZE"
 		}
-		env.set(prefix+"RANK", rank)
-		env.set(prefix+size, j.Place.Size())
-		env.set(prefix+"LOCAL_RANK", at.LocalRank)
-		env.set(prefix+local, len(j.Place.Machines[at.Machine].Ranks))
+		vars.set(prefix+"RANK", rank)
+		vars.set(prefix+size, j.Place.Size())
+		vars.set(prefix+"LOCAL_RANK", at.LocalRank)
+		vars.set(prefix+local, len(j.Place.Machines[at.Machine].Ranks))
 	}
-	env.set("THUNDER_COORDINATOR", j.addr(first, coordinatorPort))
+	vars.set(env.Coordinator, j.addr(first, coordinatorPort))
 	if j.Served {
-		env.set("THUNDER_COORDINATOR_SERVED", 1)
+		vars.set(env.CoordinatorServed, 1)
 	}
-	env.set("THUNDER_GENERATION", j.Generation)
-	env.set("THUNDER_TOKEN", "")      // one of the user's would contradict ours
-	env.set("THUNDER_EDGES", j.Edges) // and the user's may name hosts as the ranks do not
+	vars.set(env.Generation, j.Generation)
+	vars.set(env.Token, "")      // one set by the user would contradict ours
+	vars.set(env.Edges, j.Edges) // one set by the user may use names of hosts that the ranks do not know
 	if rails := j.Hosts[at.Host].Addrs; len(rails) > 0 {
-		env.set("THUNDER_ADDR", joinRails(rails))
+		vars.set(env.Addr, joinRails(rails))
 	}
-	env.set("GROUP_RANK", at.Machine)
-	env.set("GROUP_WORLD_SIZE", len(j.Place.Machines))
-	env.set("MASTER_ADDR", j.Addrs[first])
-	env.set("MASTER_PORT", j.Ports[first][masterPort])
-	env.set("OMPI_COMM_WORLD_NODE_RANK", at.LocalRank)
-	env.set("MLX_RANK", rank)
-	env.set("MLX_WORLD_SIZE", j.Place.Size())
+	vars.set("GROUP_RANK", at.Machine)
+	vars.set("GROUP_WORLD_SIZE", len(j.Place.Machines))
+	vars.set("MASTER_ADDR", j.Addrs[first])
+	vars.set("MASTER_PORT", j.Ports[first][masterPort])
+	vars.set("OMPI_COMM_WORLD_NODE_RANK", at.LocalRank)
+	vars.set("MLX_RANK", rank)
+	vars.set("MLX_WORLD_SIZE", j.Place.Size())
 	if hosts.Devices(j.Hosts, j.Place) != nil {
-		env.set("MLX_JACCL_COORDINATOR", j.addr(first, jacclPort))
+		vars.set("MLX_JACCL_COORDINATOR", j.addr(first, jacclPort))
 	}
 	if j.Columns > 0 {
-		env.set("COLUMNS", j.Columns)
-		env.set("LINES", j.Lines)
+		vars.set("COLUMNS", j.Columns)
+		vars.set("LINES", j.Lines)
 	}
-	return env.list
+	return vars.list
 }
 
-// Files returns what has to be in files, by the variable that names each.
+// Files returns the contents of the files, by the name of the variable that holds the path.
 func (j *Job) Files() map[string]string {
-	files := map[string]string{"THUNDER_TOKEN_FILE": j.Token + "\n"}
+	files := map[string]string{env.TokenFile: j.Token + "\n"}
 	if j.Place.Size() > 1 {
 		files["MLX_HOSTFILE"] = toJSON(j.ring())
 	}
@@ -97,7 +98,7 @@ func (j *Job) Files() map[string]string {
 	return files
 }
 
-// ring is where every rank of MLX's ring listens: an address per rail.
+// ring returns where every rank of MLX's ring listens: one address for each rail.
 func (j *Job) ring() [][]string {
 	used := make([]int, len(j.Place.Machines))
 	ring := make([][]string, j.Place.Size())
@@ -119,7 +120,7 @@ func (j *Job) addr(machine, port int) string {
 	return net.JoinHostPort(j.Addrs[machine], j.Ports[machine][port])
 }
 
-// matrix is the form of a device matrix that MLX reads.
+// matrix returns a device matrix in the form that MLX reads.
 func matrix(devices [][][]string) [][]any {
 	m := make([][]any, len(devices))
 	for i, row := range devices {
@@ -128,7 +129,7 @@ func matrix(devices [][][]string) [][]any {
 	return m
 }
 
-// joinRails is where a rank listens: any port of each of its rails.
+// joinRails returns where a rank listens: any port on each of its rails.
 func joinRails(rails []string) string {
 	var list []string
 	for _, host := range rails {
@@ -137,13 +138,13 @@ func joinRails(rails []string) string {
 	return strings.Join(list, ",")
 }
 
-type vars struct{ list []string }
+type variables struct{ list []string }
 
-func (v *vars) set(name string, value any) {
+func (v *variables) set(name string, value any) {
 	v.list = append(v.list, fmt.Sprintf("%s=%v", name, value))
 }
 
-// toJSON cannot fail: strings and lists of them always have a JSON form.
+// toJSON cannot fail: strings and lists of strings always have a JSON form.
 func toJSON(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b) + "\n"

@@ -6,11 +6,11 @@ import (
 	"thundercollective/fabric"
 )
 
-// A control message reports the state of every lane and carries what else there
-// is to say. It needs no grant: the small lane has receives for as many as can be
-// under way. On an unreliable device it may be lost, and nothing depends on one.
+// A control message carries the state of every lane and a notice. It needs no grant: the
+// small lane has receives for as many as can be under way. On an unreliable device it
+// may be lost; nothing depends on a single one.
 //
-// Behind the header, at fixed places:
+// After the header, at fixed offsets:
 //
 //	  0 flags
 //	  8 for each of 1+maxRails lanes: acknowledged, limit, last probe, gap (8 bytes each)
@@ -24,10 +24,10 @@ const (
 	atAdvert   = atLanes + (1+maxRails)*laneSize
 	atAnnounce = atAdvert + 24 + fabric.TagSize + maxRails*4
 
-	flagRequest  = 1 << 0 // answer with a control message
+	flagRequest  = 1 << 0 // the peer has to answer with a control message
 	flagAdvert   = 1 << 1
 	flagAnnounce = 1 << 2
-	flagSlots    = 1 << 3 // the message that was announced is wanted in slots
+	flagSlots    = 1 << 3 // send the announced message in slots
 )
 
 // An advert tells the sender where message msg may be written.
@@ -37,70 +37,79 @@ type advert struct {
 	keys           [maxRails]uint32
 }
 
-// An announcement tells the receiver of a message whose sender waits to be told
-// how to send it.
+// An announcement tells the receiver that a sender waits to learn how to send a
+// message.
 type announcement struct {
 	msg, len uint64
 	tag      fabric.Tag
 }
 
-// outbox is what the next control message has to carry.
-type outbox struct {
+// notice is what a control message carries in addition to the state of the lanes.
+type notice struct {
 	request  bool
-	advert   *advert // points into the link
+	advert   *advert // of the receiver
 	announce *announcement
 	slots    bool
 }
 
-func (o *outbox) empty() bool {
-	return !o.request && o.advert == nil && o.announce == nil && !o.slots
+func (n *notice) empty() bool {
+	return !n.request && n.advert == nil && n.announce == nil && !n.slots
 }
 
-// due reports whether the peer has to hear of a lane: a quarter of its window
-// has become free or has arrived, or it waits.
-func (l *Link) due(ln *lane) bool {
-	quarter := uint64(max(1, ln.shape.window/4))
-	return ln.ackNow || ln.freed-ln.saidFree >= quarter || !l.rc && ln.expect-ln.saidAck >= quarter
+// control sends and reads control messages. It is guarded by Link.mu.
+type control struct {
+	l    *Link
+	next notice // for the next control message
+	free []int  // slots of lane 0 for control messages
 }
 
-// emit sends a control message when there is a reason for one and a slot.
-func (l *Link) emit() {
-	reason := !l.out.empty()
-	for _, ln := range l.lanes {
-		reason = reason || l.due(ln)
+func newControl(l *Link) control {
+	c := control{l: l}
+	for i := range controlSlots {
+		c.free = append(c.free, l.plan.small.window+i)
 	}
-	if !reason || len(l.controlFree) == 0 || l.err != nil {
+	return c
+}
+
+// emit sends a control message if there is a reason for one and a free slot.
+func (c *control) emit() {
+	reason := !c.next.empty()
+	for _, ln := range c.l.lanes {
+		reason = reason || ln.due()
+	}
+	if !reason || len(c.free) == 0 || c.l.err != nil {
 		return
 	}
-	ln := l.lanes[0]
-	slot := l.controlFree[len(l.controlFree)-1]
-	l.controlFree = l.controlFree[:len(l.controlFree)-1]
+	ln := c.l.lanes[0]
+	slot := c.free[len(c.free)-1]
+	c.free = c.free[:len(c.free)-1]
 	b := ln.txSlot(slot)[:headerSize+controlSize]
 	h := header{kind: kindControl, n: controlSize}
 	h.put(b)
-	l.putControl(b[headerSize:])
-	if !l.rc {
+	c.write(b[headerSize:])
+	if !c.l.rc {
 		seal(b)
 	}
-	l.sendSlot(ln, slot, len(b), 1)
+	ln.sendSlot(slot, len(b), 1)
 }
 
-func (l *Link) putControl(b []byte) {
+// write writes the state of the lanes and the next notice to b.
+func (c *control) write(b []byte) {
 	clear(b)
-	for i, ln := range l.lanes {
+	for i, ln := range c.l.lanes {
 		at := b[atLanes+laneSize*i:]
-		le.PutUint64(at, ln.expect)
+		le.PutUint64(at, ln.in.expect)
 		le.PutUint64(at[8:], ln.grant())
-		le.PutUint64(at[16:], ln.probed)
-		if ln.gap {
+		le.PutUint64(at[16:], ln.in.probed)
+		if ln.in.gap {
 			at[24] = 1
 		}
-		l.told(ln)
+		ln.told()
 	}
-	if l.out.request {
+	if c.next.request {
 		b[0] |= flagRequest
 	}
-	if a := l.out.advert; a != nil {
+	if a := c.next.advert; a != nil {
 		b[0] |= flagAdvert
 		at := b[atAdvert:]
 		le.PutUint64(at, a.msg)
@@ -111,40 +120,36 @@ func (l *Link) putControl(b []byte) {
 			le.PutUint32(at[24+fabric.TagSize+4*i:], k)
 		}
 	}
-	if a := l.out.announce; a != nil {
+	if a := c.next.announce; a != nil {
 		b[0] |= flagAnnounce
 		at := b[atAnnounce:]
 		le.PutUint64(at, a.msg)
 		le.PutUint64(at[8:], a.len)
 		copy(at[16:], a.tag[:])
 	}
-	if l.out.slots {
+	if c.next.slots {
 		b[0] |= flagSlots
 	}
-	l.out = outbox{}
+	c.next = notice{}
 }
 
-// told notes that the peer is being told of a lane.
-func (l *Link) told(ln *lane) {
-	ln.saidAck, ln.saidFree, ln.ackNow = ln.expect, ln.freed, false
-}
-
-// control acts on a control message of the peer.
-func (l *Link) control(b []byte, now time.Time) {
+// read acts on a control message of the peer.
+func (c *control) read(b []byte, now time.Time) {
+	l := c.l
 	for i, ln := range l.lanes {
 		at := b[atLanes+laneSize*i:]
-		l.heed(ln, le.Uint64(at), le.Uint64(at[8:]), now)
+		ln.heed(le.Uint64(at), le.Uint64(at[8:]), now)
 		if l.rc {
 			continue
 		}
-		r := &ln.repair
-		r.answered(ln, le.Uint64(at[16:]))
-		if at[24] != 0 && le.Uint64(at) == r.acked && r.unacked(ln) > 0 && !r.busy() {
-			l.ask(ln, now)
+		r := &ln.out.repair
+		r.answered(&ln.out, le.Uint64(at[16:]))
+		if at[24] != 0 && le.Uint64(at) == r.acked && ln.out.unacked() > 0 && !r.busy() {
+			ln.ask(now)
 		}
 	}
 	if b[0]&flagRequest != 0 {
-		l.lanes[0].ackNow = true
+		l.lanes[0].in.ackNow = true
 	}
 	if b[0]&flagAdvert != 0 {
 		a, at := &l.toPeer.advert, b[atAdvert:]
@@ -163,17 +168,6 @@ func (l *Link) control(b []byte, now time.Time) {
 		*a = announcement{msg: le.Uint64(at), len: le.Uint64(at[8:])}
 		copy(a.tag[:], at[16:])
 		l.fromPeer.hasAnnounced = true
-		l.notify(&l.fromPeer.side)
-	}
-}
-
-// heed acts on what the peer says of a lane: what it has, and what it grants.
-func (l *Link) heed(ln *lane, ack, limit uint64, now time.Time) {
-	if limit > ln.limit {
-		ln.limit = limit
-		ln.repair.starved = false
-	}
-	if !l.rc {
-		ln.repair.acknowledged(ln, ack, now)
+		l.fromPeer.notify()
 	}
 }

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"time"
 
 	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
 // A rail is a link's part of one device: a queue pair for bulk data, on the first
-// rail one for small messages too, and the memory of their slots.
+// rail one for small messages too, and the memory of their slots. It does not change
+// once the link is open.
 type rail struct {
 	dev  *device
 	mem  []byte
@@ -20,7 +20,8 @@ type rail struct {
 	cq   hca.CQ
 }
 
-// queueSizes are the entries of a lane's queues: receives, then sends.
+// queueSizes returns the shape of a lane and the number of entries of its receive and
+// send queues.
 func (p *plan) queueSizes(id int) (shape laneShape, recv, send int) {
 	shape = p.bulk
 	if id == 0 {
@@ -41,7 +42,7 @@ func (p *plan) queueSizes(id int) (shape laneShape, recv, send int) {
 	return shape, recv, send
 }
 
-// txSlots is the number of a lane's slots for sending: the last is for probes, and
+// txSlots returns the number of a lane's slots for sending: the last is for probes, and
 // on the small lane those before it are for control messages.
 func txSlots(id int, s laneShape) int {
 	if id == 0 {
@@ -50,7 +51,7 @@ func txSlots(id int, s laneShape) int {
 	return s.window + 1
 }
 
-// stride is the distance of slots in memory.
+// stride returns the distance between slots in memory.
 func (p *plan) stride(s laneShape) int {
 	const line = 128
 	return (s.size + line - 1) &^ (line - 1)
@@ -60,7 +61,7 @@ func (p *plan) stride(s laneShape) int {
 func (l *Link) openRail(i int, dev *device) (err error) {
 	books, p := &l.f.books, l.plan
 	r := &rail{dev: dev}
-	l.rails = append(l.rails, r) // closeRails finds what there is of it
+	l.rails = append(l.rails, r) // so that closeRails releases what was made
 	ids := []int{1 + i}
 	if i == 0 {
 		ids = []int{0, 1}
@@ -97,41 +98,16 @@ func (l *Link) openRail(i int, dev *device) (err error) {
 	return nil
 }
 
-// openLane makes a lane with the first of the memory, and returns the rest.
-func (l *Link) openLane(id int, r *rail, mem []byte) ([]byte, error) {
-	shape, recv, send := l.plan.queueSizes(id)
-	ln := &lane{id: id, rail: r, shape: shape, stride: l.plan.stride(shape), sq: send, limit: uint64(shape.window)}
-	n := ln.stride * (shape.window + shape.spare)
-	ln.rx, mem = mem[:n], mem[n:]
-	ln.slots = txSlots(id, shape)
-	n = ln.stride * ln.slots
-	ln.tx, mem = mem[:n], mem[n:]
-	for slot := range shape.window {
-		ln.free = append(ln.free, slot)
-	}
-	if !l.rc {
-		ln.repair = newRepair(shape.window, time.Now())
-	}
-	var err error
-	ln.qp, err = r.dev.pd.NewQP(hca.QPConfig{RC: l.rc, CQ: r.cq, SendWR: send, RecvWR: recv, MaxSGE: l.plan.sge, Port: l.f.cfg.Port})
-	if err != nil {
-		return nil, fmt.Errorf("RDMA device %s makes no more queue pairs (it says it can have %d): %w", r.dev.dev.Name(), r.dev.lim.MaxQP, err)
-	}
-	l.f.books.qps.Add(1)
-	l.lanes = append(l.lanes, ln)
-	return mem, nil
-}
-
-// makePSNs chooses where each lane starts to count its packets.
-func (l *Link) makePSNs() []uint32 {
-	psn := make([]uint32, len(l.lanes))
+// makePSNs chooses the first packet number of each lane.
+func makePSNs(lanes int) []uint32 {
+	psn := make([]uint32, lanes)
 	for i := range psn {
 		psn[i] = rand.Uint32N(1 << 24)
 	}
 	return psn
 }
 
-// connect joins every queue pair to the peer's and posts the receives.
+// connect connects every queue pair to the peer's and posts the receives.
 func (l *Link) connect(psn []uint32, theirs *answer, peerRails []railOffer) error {
 	if len(theirs.QPN) != len(l.lanes) || len(theirs.PSN) != len(l.lanes) {
 		return errProtocol
@@ -147,13 +123,13 @@ func (l *Link) connect(psn []uint32, theirs *answer, peerRails []railOffer) erro
 			return fmt.Errorf("RDMA device %s to %s at %s: %w", near.dev.Name(), far.Device, hca.GID{Addr: far.GID}, err)
 		}
 		for slot := range ln.shape.window + ln.shape.spare {
-			l.postRecv(ln, slot)
+			ln.postRecv(slot)
 		}
 	}
 	return l.err
 }
 
-// closeRails releases everything. Nobody uses it any more.
+// closeRails releases all objects of the link, which are no longer in use.
 func (l *Link) closeRails() error {
 	var first error
 	books := &l.f.books

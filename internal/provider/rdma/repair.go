@@ -3,46 +3,44 @@ package rdma
 import (
 	"errors"
 	"time"
-
-	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
-// errSilent is the cause when an unreliable path stays silent.
-var errSilent = errors.New("no acknowledgement; every repeat was lost or the peer is stuck")
+// errSilent is the cause when the peer on an unreliable device is silent.
+var errSilent = errors.New("no acknowledgement: all repeats were lost, or the peer hangs")
 
-// The time to the next probe grows by this factor, up to this many times
-// Config.Retry: a peer that is only slow has receives for two.
+// The time to the next probe grows by backoffBy, up to maxBackoff times Config.Retry: a
+// peer that is only slow has receives for two probes.
 const backoffBy, maxBackoff = 4, 64
 
-// repair is the sending side of an unreliable lane: it keeps what was sent until
-// the peer has acknowledged it, and sends it again when it has to.
+// repair keeps what was sent on an unreliable lane until the peer has acknowledged it,
+// and sends it again when necessary. It is guarded by Link.mu, like its lane.
 //
-// When a message was lost or damaged, or is not acknowledged in time, a probe is
-// sent on the lane, and nothing else until the peer has answered it. As a queue
-// pair keeps its order, the answer tells exactly what has arrived of all that was
-// sent before, and the peer has posted the receives of what it threw away; so what
-// is missing can be sent again, and no repeat meets an empty queue.
+// When a message was lost or damaged, or is not acknowledged in time, a probe is sent on
+// the lane, and nothing else until the peer has answered it. A queue pair delivers in
+// order, so the answer tells exactly what has arrived of everything sent before the
+// probe, and the peer has posted new receives for what it discarded. So the missing
+// messages can be sent again, and every repeat finds a posted receive.
 type repair struct {
-	acked  uint64 // the peer has all data messages below
+	acked  uint64 // the peer has all data messages below this
 	slotOf []int  // by number % window
 	uses   []txUse
 
 	probing bool
 	probe   uint64 // number of the last one
-	posted  int    // probes with the device
-	next    uint64 // messages from here to end have to be sent again
+	posted  int    // probes that have not completed
+	next    uint64 // messages from next to end have to be sent again
 	end     uint64
 
 	since   time.Time // of the last acknowledgement, or probe
 	alive   time.Time // of the last acknowledgement
 	backoff int       // times Config.Retry until the next probe
-	starved bool      // waits for a grant
+	starved bool      // the lane waits for a grant
 }
 
 // txUse is the state of a tx slot.
 type txUse struct {
 	size    int  // bytes to send
-	posted  int  // requests with the device
+	posted  int  // requests that have not completed
 	pending bool // not acknowledged
 }
 
@@ -53,10 +51,10 @@ func newRepair(window int, now time.Time) repair {
 // busy reports whether a repair is under way.
 func (r *repair) busy() bool { return r.probing || r.next < r.end }
 
-// unacked is the number of messages that the peer has not acknowledged.
-func (r *repair) unacked(ln *lane) int { return int(ln.next - r.acked) }
+// unacked returns the number of messages that the peer has not acknowledged.
+func (o *laneOut) unacked() int { return int(o.next - o.repair.acked) }
 
-// keep remembers a message that is about to be posted for the first time.
+// keep records a message that is about to be sent for the first time.
 func (r *repair) keep(seq uint64, slot, size int, now time.Time) {
 	r.slotOf[seq%uint64(len(r.slotOf))] = slot
 	r.uses[slot] = txUse{size: size, posted: 1, pending: true}
@@ -65,115 +63,108 @@ func (r *repair) keep(seq uint64, slot, size int, now time.Time) {
 	}
 }
 
-// landed notes that the device is done with a slot.
-func (r *repair) landed(ln *lane, slot int) {
-	if slot == ln.slots-1 {
+// landed records that a request to send a slot has completed.
+func (r *repair) landed(o *laneOut, slot int) {
+	if slot == o.slots-1 {
 		r.posted--
 		return
 	}
 	r.uses[slot].posted--
-	r.reuse(ln, slot)
+	r.reuse(o, slot)
 }
 
-// reuse frees a slot that neither the device nor the peer needs any more.
-func (r *repair) reuse(ln *lane, slot int) {
+// reuse frees a slot if it is acknowledged and no request uses it.
+func (r *repair) reuse(o *laneOut, slot int) {
 	if u := &r.uses[slot]; !u.pending && u.posted == 0 {
-		ln.free = append(ln.free, slot)
+		o.free = append(o.free, slot)
 	}
 }
 
-// acknowledged notes that the peer has everything below ack.
-func (r *repair) acknowledged(ln *lane, ack uint64, now time.Time) {
-	if ack <= r.acked || ack > ln.next {
+// acknowledged records that the peer has everything below ack.
+func (r *repair) acknowledged(o *laneOut, ack uint64, now time.Time) {
+	if ack <= r.acked || ack > o.next {
 		return
 	}
 	for ; r.acked < ack; r.acked++ {
 		slot := r.slotOf[r.acked%uint64(len(r.slotOf))]
 		r.uses[slot].pending = false
-		r.reuse(ln, slot)
+		r.reuse(o, slot)
 	}
 	r.since, r.alive, r.backoff = now, now, 1
 	r.next = max(r.next, r.acked)
-	if r.acked == ln.next {
+	if r.acked == o.next {
 		r.probing = false // nothing is missing, whatever the answer
 	}
 }
 
-// answered notes the answer to a probe. What the peer said with it has been
-// acknowledged.
-func (r *repair) answered(ln *lane, probe uint64) {
+// answered records the answer to a probe. The acknowledgement that came with it has
+// been processed.
+func (r *repair) answered(o *laneOut, probe uint64) {
 	if r.probing && probe == r.probe {
 		r.probing = false
-		r.next, r.end = r.acked, ln.next
+		r.next, r.end = r.acked, o.next
 	}
 }
 
-// ask sends a probe, if the last one has left.
-func (l *Link) ask(ln *lane, now time.Time) {
-	r := &ln.repair
+// ask sends a probe, unless the last one has not completed.
+func (ln *lane) ask(now time.Time) {
+	r := &ln.out.repair
 	r.since = now
-	size := l.plan.sendSize(ln.shape, 0)
-	entries := l.plan.frames(size)
+	size := ln.l.plan.sendSize(ln.shape, 0)
+	entries := ln.l.plan.frames(size)
 	if r.posted > 0 || !ln.hasRoom(entries) {
 		return
 	}
 	r.probing, r.posted = true, 1
 	r.probe++
-	slot := ln.slots - 1
+	slot := ln.out.slots - 1
 	b := ln.txSlot(slot)
 	h := header{kind: kindProbe, seq: r.probe}
 	h.put(b)
 	seal(b[:headerSize])
-	l.sendSlot(ln, slot, size, entries)
+	ln.sendSlot(slot, size, entries)
 }
 
-// mend sends again what has to be.
-func (l *Link) mend(ln *lane) {
-	r := &ln.repair
+// mend sends again what is missing at the peer.
+func (ln *lane) mend() {
+	r := &ln.out.repair
 	for ; r.next < r.end; r.next++ {
 		slot := r.slotOf[r.next%uint64(len(r.slotOf))]
 		u := &r.uses[slot]
-		entries := l.plan.frames(u.size)
+		entries := ln.l.plan.frames(u.size)
 		if !ln.hasRoom(entries) {
 			return
 		}
 		u.posted++
-		l.repeats.Add(1)
-		l.sendSlot(ln, slot, u.size, entries)
+		ln.l.stats.repeats.Add(1)
+		ln.sendSlot(slot, u.size, entries)
 	}
 }
 
-// sendSlot posts a tx slot as it is.
-func (l *Link) sendSlot(ln *lane, slot, size, entries int) {
-	b := ln.txSlot(slot)
-	l.post(ln, hca.SendWR{Op: hca.Send, NSGE: 1, SGE: [2]hca.SGE{{Addr: address(b), Len: uint32(size), LKey: ln.rail.lkey}}},
-		flight{slot: slot, entries: entries})
-}
-
-// overdue does what time demands of a lane: probes when acknowledgements are late,
-// asks for a grant that may have been lost, and gives up in the end.
-func (l *Link) overdue(ln *lane, now time.Time) {
-	r := &ln.repair
-	waiting := r.unacked(ln) > 0
+// overdue handles the timeouts of a lane: it sends a probe when acknowledgements are
+// late, requests a grant that may have been lost, and finally gives the peer up.
+func (ln *lane) overdue(now time.Time) {
+	r := &ln.out.repair
+	waiting := ln.out.unacked() > 0
 	if !waiting && !r.starved {
 		return
 	}
 	silent := now.Sub(r.alive)
 	if !waiting {
-		silent = now.Sub(l.heard)
+		silent = now.Sub(ln.l.heard)
 	}
-	if silent > l.f.cfg.GiveUp {
-		l.sever(errSilent)
+	if silent > ln.l.f.cfg.GiveUp {
+		ln.l.sever(errSilent)
 		return
 	}
-	if now.Sub(r.since) < time.Duration(r.backoff)*l.f.cfg.Retry {
+	if now.Sub(r.since) < time.Duration(r.backoff)*ln.l.f.cfg.Retry {
 		return
 	}
 	r.backoff = min(backoffBy*r.backoff, maxBackoff)
 	if waiting {
-		l.ask(ln, now)
+		ln.ask(now)
 		return
 	}
 	r.since = now
-	l.out.request = true
+	ln.l.control.next.request = true
 }

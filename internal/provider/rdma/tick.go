@@ -2,98 +2,98 @@ package rdma
 
 import "time"
 
-// tickEvery is how often a link that needs it is looked after: acknowledgements
-// are held back for that long at the most, in the hope that data will carry them.
+// tickEvery is the interval between ticks. Acknowledgements are delayed by at most this,
+// so that data messages can carry them.
 const tickEvery = time.Millisecond
 
-// lookEvery is how often a reliable link is looked at that nobody uses, while the
-// device has requests: one of them may have failed.
+// lookEvery is the interval between ticks of a reliable link that is not in use while
+// requests have not completed: one of them may have failed.
 const lookEvery = 100 * time.Millisecond
 
-// startTicking makes run look after the link.
-func (l *Link) startTicking() {
-	if l.ticking {
+// startTicking makes run call tick.
+func (e *engine) startTicking() {
+	if e.ticking {
 		return
 	}
-	l.ticking = true
+	e.ticking = true
 	select {
-	case l.kick <- struct{}{}:
+	case e.kick <- struct{}{}:
 	default:
 	}
 }
 
-// wantsTick reports whether something has to be done in time.
-func (l *Link) wantsTick() bool {
-	if l.err != nil {
+// wantsTick reports whether a timeout is pending.
+func (e *engine) wantsTick() bool {
+	if e.l.err != nil {
 		return false
 	}
-	for _, ln := range l.lanes {
-		if l.rc && ln.flight.len() > 0 {
+	for _, ln := range e.l.lanes {
+		if e.l.rc && ln.out.flight.len() > 0 {
 			return true
 		}
-		if !l.rc && (ln.expect != ln.saidAck || ln.repair.unacked(ln) > 0 || ln.repair.starved) {
+		if !e.l.rc && (ln.in.expect != ln.in.saidAck || ln.out.unacked() > 0 || ln.out.repair.starved) {
 			return true
 		}
 	}
 	return false
 }
 
-// run looks after the link until stop is closed.
-func (l *Link) run() {
+// run calls tick when needed, until stop is closed.
+func (e *engine) run() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
 		select {
-		case <-l.stop:
+		case <-e.stop:
 			return
-		case <-l.kick:
+		case <-e.kick:
 		case <-timer.C:
-			l.mu.Lock()
-			again := l.tick()
-			l.mu.Unlock()
+			e.l.mu.Lock()
+			again := e.tick()
+			e.l.mu.Unlock()
 			if !again {
 				continue
 			}
 		}
-		timer.Reset(l.tickIn())
+		timer.Reset(e.tickIn())
 	}
 }
 
-// tickIn is the time to the next tick. Without events, what was posted waits for
-// nothing else.
-func (l *Link) tickIn() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.events && l.tidy() > 0 {
+// tickIn returns the time to the next tick. Without events, posted messages make
+// progress only by ticks.
+func (e *engine) tickIn() time.Duration {
+	e.l.mu.Lock()
+	defer e.l.mu.Unlock()
+	if !e.events && e.l.toPeer.tidy() > 0 {
 		return shortNap
 	}
-	if l.rc && l.events {
+	if e.l.rc && e.events {
 		return lookEvery
 	}
 	return tickEvery
 }
 
-// tick reports whether another is needed.
-func (l *Link) tick() bool {
-	l.poll(nil)
-	if !l.rc && l.err == nil {
+// tick polls and handles timeouts. It reports whether another tick is needed.
+func (e *engine) tick() bool {
+	e.poll(nil)
+	if !e.l.rc && e.l.err == nil {
 		now := time.Now()
-		for _, ln := range l.lanes {
-			if ln.expect != ln.saidAck {
-				ln.ackNow = true
+		for _, ln := range e.l.lanes {
+			if ln.in.expect != ln.in.saidAck {
+				ln.in.ackNow = true
 			}
-			l.overdue(ln, now)
-			l.mend(ln)
+			ln.overdue(now)
+			ln.mend()
 		}
-		l.pump()
-		l.emit()
+		e.l.toPeer.pump()
+		e.l.control.emit()
 	}
-	if l.events && l.busy == 0 && !l.torn && l.err == nil {
-		l.arm()
-		for l.poll(nil) {
+	if e.events && e.l.busy == 0 && !e.l.torn && e.l.err == nil {
+		e.arm()
+		for e.poll(nil) {
 		}
 	}
-	l.ticking = l.err == nil && !l.torn &&
-		(l.wantsTick() || !l.armed && (!l.rc || l.tidy() > 0))
-	return l.ticking
+	e.ticking = e.l.err == nil && !e.l.torn &&
+		(e.wantsTick() || !e.armed && (!e.l.rc || e.l.toPeer.tidy() > 0))
+	return e.ticking
 }

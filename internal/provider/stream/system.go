@@ -1,21 +1,36 @@
 package stream
 
 import (
+	"context"
 	"os"
 	"syscall"
 )
 
-// A System is where streams are made and opened: Linux, or a fake of it (package
-// streamtest). Paths are those of Linux, errors those of package os.
+// A System creates and opens USB4 streams: Linux, or a fake (package streamtest). Paths
+// are those of Linux, errors those of package os.
 type System interface {
-	// Mkdir makes a directory in configfs, and Remove takes it away.
+	// Mkdir creates a directory in configfs, and Remove removes it.
 	Mkdir(path string) error
 	Remove(path string) error
 	// ReadFile reads an attribute of such a directory.
 	ReadFile(path string) ([]byte, error)
 	// Open opens a device for reading and writing. It does not wait for the other
-	// end: the error is then ENXIO.
+	// end: without it, the error is ENXIO.
 	Open(path string) (Device, error)
+}
+
+type systemKey struct{}
+
+// WithSystem returns a context under which jobs look for streams in sys instead of on
+// the machine. It is for tests that have no such cable.
+func WithSystem(ctx context.Context, sys System) context.Context {
+	return context.WithValue(ctx, systemKey{}, sys)
+}
+
+// SystemOf returns the System of a context; nil for the machine's own.
+func SystemOf(ctx context.Context) System {
+	sys, _ := ctx.Value(systemKey{}).(System)
+	return sys
 }
 
 // linux is the System of the machine.
