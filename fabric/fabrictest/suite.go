@@ -3,12 +3,14 @@ package fabrictest
 import (
 	"context"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"thundercollective/fabric"
+	"thundercollective/internal/leaks"
 	"thundercollective/internal/patience"
 )
 
@@ -72,9 +74,11 @@ func Run(t *testing.T, h Harness) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			before := goroutines()
+			before := goleak.IgnoreCurrent()
 			tt.run(t, h)
-			checkLeaks(t, before)
+			if err := leaks.Find(before); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }
@@ -146,30 +150,5 @@ func within(t *testing.T, what string, f func()) {
 	case <-ctx.Done():
 		buf := make([]byte, 1<<20)
 		t.Fatalf("%s: still blocked after %v\n%s", what, limit, buf[:runtime.Stack(buf, true)])
-	}
-}
-
-// goroutines counts the goroutines that run project code.
-func goroutines() int {
-	buf := make([]byte, 1<<20)
-	n := 0
-	for g := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-		if strings.Contains(g, "thundercollective/fabric") {
-			n++
-		}
-	}
-	return n
-}
-
-// checkLeaks waits for goroutines that are on their way out and fails on others.
-func checkLeaks(t *testing.T, before int) {
-	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
-	for goroutines() > before {
-		if time.Now().After(deadline) {
-			buf := make([]byte, 1<<20)
-			t.Fatalf("%d goroutines left over\n%s", goroutines()-before, buf[:runtime.Stack(buf, true)])
-		}
-		time.Sleep(time.Millisecond)
 	}
 }
