@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/provider/linktable"
 	"thundercollective/internal/rendezvous/handshake"
 )
 
@@ -144,7 +145,7 @@ func (f *Fabric) admit(h handshake.Hello) (*pending, error) {
 	case h.Purpose == handshake.PurposeRail:
 		return nil, nil
 	}
-	k := linkKey{int(h.From), fabric.Channel(h.Channel)}
+	k := linktable.Key{Peer: int(h.From), Channel: fabric.Channel(h.Channel)}
 	p, _, err := f.pendingFor(k)
 	if err != nil {
 		return nil, reject(handshake.Busy, "%v", err)
@@ -176,10 +177,8 @@ func reject(code handshake.Code, format string, args ...any) error {
 }
 
 // pendingFor is pending with a bound on what peers may leave lying around.
-func (f *Fabric) pendingFor(k linkKey) (*pending, bool, error) {
-	f.mu.Lock()
-	n := len(f.links)
-	f.mu.Unlock()
+func (f *Fabric) pendingFor(k linktable.Key) (*pending, bool, error) {
+	n := f.links.Len()
 	if n >= maxPending*f.Size() {
 		return nil, false, fmt.Errorf("%d links are open", n)
 	}

@@ -40,9 +40,16 @@ type Config struct {
 	Streams int
 	// Spin is how long a receiver polls before it parks.
 	Spin time.Duration
-	// Crowded says that more ranks than cores share the machine: between polls,
-	// the core is offered to the others.
+	// Crowded: more ranks than cores share the machine, so between polls the core is
+	// offered to the others.
 	Crowded bool
+	// Background has a goroutine for each link of a single stream write what Post could
+	// not write at once. Without it, that happens while the rank waits on another link
+	// of this fabric and the same channel: enough unless the rank may wait elsewhere,
+	// on a fabric that stands on this one.
+	Background bool
+	// NoHugePages keeps Alloc from asking the system for huge pages.
+	NoHugePages bool
 	// Checksum has every payload carry a CRC, at both ends or not at all.
 	Checksum bool
 	// Flags holds, by rank, what else both ends have to do alike: flags of package

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/provider/linktable"
 	"thundercollective/internal/rendezvous/handshake"
 )
 
@@ -30,10 +31,10 @@ func (f *Fabric) dial(ctx context.Context, p *pending) {
 	defer cancel(nil)
 	defer context.AfterFunc(f.ctx, func() { cancel(fabric.ErrClosed) })()
 
-	paths := f.paths(p.key.peer)
+	paths := f.paths(p.key.Peer)
 	n := f.cfg.Streams
 	switch {
-	case quiet(p.key.ch):
+	case quiet(p.key.Channel):
 		n = 1
 	case paths[0].Relay:
 		n = min(n, relayStreams)
@@ -57,8 +58,8 @@ func (f *Fabric) dial(ctx context.Context, p *pending) {
 
 // dialStream opens and authenticates one stream. The ways to the peer take turns,
 // beginning at a different one for each stream.
-func (f *Fabric) dialStream(ctx context.Context, k linkKey, paths []Path, stream, streams int) (*net.TCPConn, error) {
-	hello := f.hello(handshake.PurposeLink, k.peer, k.ch, stream, streams)
+func (f *Fabric) dialStream(ctx context.Context, k linktable.Key, paths []Path, stream, streams int) (*net.TCPConn, error) {
+	hello := f.hello(handshake.PurposeLink, k.Peer, k.Channel, stream, streams)
 	wait := retryFirst
 	var broke error // the last connection that ended before the peer's verdict was here
 	for try := 0; ; try++ {
@@ -69,12 +70,12 @@ func (f *Fabric) dialStream(ctx context.Context, k linkKey, paths []Path, stream
 		}
 		if rejected, ok := errors.AsType[*handshake.RejectedError](err); ok && rejected.Code == handshake.DuplicateRank && broke != nil {
 			// The verdict was yes: to the peer, this link is made, and has broken.
-			return nil, &fabric.LostError{Peer: k.peer, Addr: path.Remote, Err: broke}
+			return nil, &fabric.LostError{Peer: k.Peer, Addr: path.Remote, Err: broke}
 		}
 		if turnedAway(err) || errors.Is(err, os.ErrDeadlineExceeded) {
 			broke = err
 		}
-		err = fmt.Errorf("tcp: connecting to rank %d at %s: %w", k.peer, path, err)
+		err = fmt.Errorf("tcp: connecting to rank %d at %s: %w", k.Peer, path, err)
 		if Final(err) {
 			return nil, err
 		}

@@ -134,7 +134,7 @@ func echo(t *testing.T, a, b fabric.Link) {
 	for _, n := range []int{8, 2 * tcp.StripeMin} {
 		out, in := bytes.Repeat([]byte{7}, n), make([]byte, n)
 		sent := make(chan error, 1)
-		go func() { sent <- a.Send(t.Context(), tag, out) }()
+		go func() { sent <- fabric.Send(t.Context(), a, tag, out) }()
 		if err := errors.Join(b.Recv(t.Context(), tag, in), <-sent); err != nil {
 			t.Fatal(err)
 		}

@@ -18,18 +18,18 @@ import (
 // shortMost is the longest payload that takes that way.
 const shortMost = gatherLimit - headerSize
 
-// short says whether a payload of n bytes takes that way.
+// short reports whether a payload of n bytes takes that way.
 func (s *solo) short(n int) bool { return n <= shortMost && !s.sums }
 
-// Short implements fabric.Swapper.
-func (s *solo) Short() int {
+// Borrow implements fabric.Link.
+func (s *solo) Borrow() int {
 	if s.sums {
 		return -1
 	}
 	return shortMost
 }
 
-// Post implements fabric.Poster.
+// Post implements fabric.Link.
 func (s *solo) Post(tag *fabric.Tag, b []byte) (bool, error) {
 	s.mu.Lock()
 	if s.send.broken != nil || s.closed.Load() || s.remaining() > 0 || !s.short(len(b)) {
@@ -99,7 +99,7 @@ func (s *solo) recvShort(ctx context.Context, tag *fabric.Tag, n int) ([]byte, e
 	return s.Take(ctx, tag, n)
 }
 
-// Take implements fabric.Swapper.
+// Take implements fabric.Link.
 func (s *solo) Take(ctx context.Context, tag *fabric.Tag, n int) ([]byte, error) {
 	v := &s.incoming.vec
 	all := headerSize + n
@@ -173,7 +173,7 @@ func (s *solo) fetch(ctx context.Context) error {
 		return err
 	}
 	st := s.streams[0]
-	if st.spin.Shared && !s.hub.push() {
+	if st.spin.Shared && !s.backlog.push() {
 		yield() // that was the first poll
 	}
 	st.in.total = v.set(nil, nil)

@@ -81,7 +81,7 @@ type gate struct {
 	fd     int // the socket
 	events uint32
 	armed  []int32       // sockets of which an event was asked for and has not been taken
-	also   *hub          // whose solos' sockets are waited for, too; may be nil
+	also   *backlog      // whose solos' sockets are waited for, too; may be nil
 	busy   atomic.Uint64 // 1 during a call that passes by
 
 	try  func(fd uintptr) bool // of the call under way
@@ -128,7 +128,7 @@ func (g *gate) attempt(uintptr) bool {
 	}
 	g.next = false
 	events := g.events
-	if g.also != nil && g.also.backlog.Load() > 0 {
+	if g.also != nil && g.also.waiting.Load() > 0 {
 		for _, s := range *g.also.solos.Load() {
 			switch {
 			case !s.waiting.Load():

@@ -98,6 +98,17 @@ func (l *link) hire(s *side, move func(*stream, job) error) []*worker {
 	return s.crew
 }
 
+// hireOne starts a goroutine that lives no longer than the link, unless that is closed.
+func (l *link) hireOne(run func()) bool {
+	l.hiring.Lock()
+	defer l.hiring.Unlock()
+	if l.closed.Load() {
+		return false
+	}
+	l.workers.Go(run)
+	return true
+}
+
 func (w *worker) run(l *link, s *side, st *stream, move func(*stream, job) error) {
 	for {
 		select {
@@ -126,7 +137,7 @@ func (w *worker) start(l *link, j job) {
 // use any more, and what they say of it is not the cause.
 func (s *side) cut(err error) {
 	s.cause.CompareAndSwap(nil, &err)
-	s.watch.interrupt(true)
+	s.watch.Interrupt(err)
 }
 
 // gather waits for all parts that were started: until then the workers hold the
