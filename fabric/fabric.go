@@ -89,7 +89,7 @@ type Fabric interface {
 	// does nothing where no memory needs it. The memory must stay in place until
 	// Unregister.
 	Register(b []byte) error
-	// Unregister ends what Register of the same b began.
+	// Unregister ends what Register of the same b began. Close ends all of it.
 	Unregister(b []byte) error
 
 	// Memory returns what the given ranks, of which this is one, can do with the memory
