@@ -8,7 +8,7 @@ LDFLAGS := -s -w -X main.stamp=$(VERSION)
 
 .PHONY: help
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build bin/thunder
@@ -48,18 +48,26 @@ test-rails: ## rails, relays and rings on shaped cables: figures beside iperf3 a
 
 .PHONY: bench
 bench: ## Go benchmarks of kernels and links
-	$(GO) test -run '^$$' -bench . -benchmem ./internal/reduce ./internal/provider/... ./internal/collective .
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/reduce ./internal/provider/... ./internal/collective ./internal/group ./internal/e2e
 
 .PHONY: bench-peers
 bench-peers: build ## side by side with Open MPI, Gloo and MLX into docs/benchmarks (QUICK=1: a look)
 	scripts/bench-peers.sh
 
+ROUNDS ?= 3
+
+.PHONY: bench-compare
+bench-compare: ## whether it became slower: BASE=commit (HEAD=commit, ROUNDS=3, ARGS='-cells shm/2')
+	@mkdir -p bin
+	$(GO) build -o bin/bench-compare ./internal/bench/compare
+	bin/bench-compare -base '$(BASE)' -head '$(HEAD)' -rounds $(ROUNDS) -json bin/bench-compare.json $(ARGS)
+
 SOAK ?= 1000
 
 .PHONY: soak
 soak: ## faults for an hour or so, and the times they are promised to be noticed in (SOAK=100: some minutes)
-	THUNDER_SOAK=$$((20 * $(SOAK))) $(GO) test -timeout 2h -run 'TestSimulatedFaults' -v .
-	THUNDER_SOAK=$(SOAK) $(GO) test -timeout 2h -run 'TestRealFaults|TestFaultsWhileJoining|TestRDMAFaults|TestKilledEight|TestCutCable|TestOneWayLoss|TestHostileConnections' -v .
+	THUNDER_SOAK=$$((20 * $(SOAK))) $(GO) test -timeout 2h -run 'TestSimulatedFaults' -v ./internal/e2e
+	THUNDER_SOAK=$(SOAK) $(GO) test -timeout 2h -run 'TestRealFaults|TestFaultsWhileJoining|TestRDMAFaults|TestKilledEight|TestCutCable|TestOneWayLoss|TestHostileConnections' -v ./internal/e2e
 	THUNDER_SOAK=1 $(GO) test -timeout 1h -run 'TestEveryState' -v ./internal/membership
 
 .PHONY: clean

@@ -3,13 +3,13 @@ package thunder
 import (
 	"context"
 	"fmt"
-	"sync"
+	"io"
 	"sync/atomic"
 
-	"thundercollective/fabric"
-	"thundercollective/internal/collective"
-	"thundercollective/internal/hugepages"
-	"thundercollective/internal/recorder"
+	"thundercollective/internal/group"
+	"thundercollective/internal/provider/rails"
+	"thundercollective/internal/session"
+	"thundercollective/internal/wiring"
 )
 
 // A Comm is a group of ranks that communicate: all of them (Init, Local), or some
@@ -18,249 +18,132 @@ import (
 // peer, and receives from one, each keep their own order beside them. Operations
 // of different Comms do not wait for each other.
 //
-// After an error of an operation the group is of no more use: every later call
-// returns the same error, here and at the other ranks.
+// The first error of an operation ends the group, here and at the other ranks: every
+// later call returns the same error. That includes the end of an operation's context,
+// since the other ranks would wait for this one.
 type Comm struct {
-	job   *job
-	id    uint32
-	ranks []int // rank in the job, by rank in this group
-	rank  int   // this process
-
-	ctx  context.Context // of all operations; ends with the failure as its cause
-	stop context.CancelCauseFunc
-
-	turn    queue
-	splits  atomic.Uint32 // Split calls so far
-	planner *collective.Planner
-	planned [KindSendRecv + 1]planned // last, by kind, under turn
-	exec    *collective.Executor
-	tag     fabric.Tag     // of the operation, under turn
-	census  census         // under turn
-	board   fabric.Board   // for what is short, under turn; nil if there is none
-	swapper fabric.Swapper // the link of two ranks, under turn; nil if it is not open or is none
-	short   int            // up to how many bytes it is used; -1 without
-	pages   hugepages.Adviser
-	cables  *collective.Cables // nil if all ranks are joined alike
-	hosts   *collective.Hosts
-	model   *Model // what algorithms are chosen by, under turn; nil for rules of thumb
-	paths   paths  // links of collectives
-	direct  paths  // links of point-to-point messages
-	current activity
-	meter   meter  // under turn
-	pairs   []pair // point-to-point state, by rank in this group
-
-	failed  atomic.Bool // failure is set
-	mu      sync.Mutex
-	failure error
+	job    *job
+	group  *group.Group
+	splits atomic.Uint32 // Split calls so far
 }
 
-// newComm makes the group; ranks are ranks of the job.
-func newComm(j *job, id uint32, ranks []int, rank int) *Comm {
-	c := &Comm{job: j, id: id, ranks: ranks, rank: rank, pairs: make([]pair, len(ranks)), short: -1}
-	c.cables, c.hosts = j.cables(ranks), j.hostsOf(ranks)
-	c.ctx, c.stop = context.WithCancelCause(context.Background())
-	size := rememberedSmall
-	if id == worldID {
-		size = remembered
-	}
-	c.current.past.Store(recorder.NewRing(size))
-	c.pages.Off = j.smallPages
-	for r := range c.pairs {
-		p := &c.pairs[r]
-		p.out.now.peer, p.in.now.peer, p.in.now.in = uint32(ranks[r]+1), uint32(ranks[r]+1), true
-	}
-	c.paths = paths{comm: c, channel: channelOf(id, false), links: make([]fabric.Link, len(ranks))}
-	c.direct = paths{comm: c, channel: channelOf(id, true), links: make([]fabric.Link, len(ranks))}
-	if len(ranks) > 1 {
-		c.planner = collective.NewPlanner()
-		c.exec = collective.NewExecutor(rank, len(ranks), &c.paths)
-	}
-	return c
-}
+// Rank returns this process's place in the group, from 0.
+func (c *Comm) Rank() int { return c.group.Rank() }
 
-// channelOf returns the fabric channel of a group's collectives, or that of its
-// point-to-point messages.
-func channelOf(id uint32, pairs bool) fabric.Channel {
-	if pairs {
-		return fabric.Channel(2*id + 1)
-	}
-	return fabric.Channel(2 * id)
-}
+// Size returns the number of ranks in the group.
+func (c *Comm) Size() int { return c.group.Size() }
 
-// Rank is this process's place in the group, from 0.
-func (c *Comm) Rank() int { return c.rank }
+// Generation returns how many times the job was begun anew, from 0.
+func (c *Comm) Generation() int { return int(c.job.generation) }
 
-// Size is the number of ranks in the group.
-func (c *Comm) Size() int { return len(c.ranks) }
+// Host returns the name of the machine of a rank of the group, as far as it is known.
+func (c *Comm) Host(rank int) string { return c.job.hosts[c.group.Ranks()[rank]] }
 
-// Fabric names what carries the messages: "tcp", "mem", or "none" for a rank
-// that is alone.
+// Fabric returns the name of what carries the messages: "tcp", "shm", "mem", or "none"
+// for a rank that is alone.
 func (c *Comm) Fabric() string { return c.job.fabricName() }
 
-// Streams is how many TCP connections carry messages to each peer, where TCP does; 1
-// elsewhere.
-func (c *Comm) Streams() int { return max(1, c.job.streams) }
-
-// Host names the machine of a rank of the group, as far as it is known.
-func (c *Comm) Host(rank int) string { return c.job.host(c.ranks[rank]) }
-
-// Err returns why the group is of no more use; nil as long as it works.
-func (c *Comm) Err() error {
-	if !c.failed.Load() {
-		return nil
+// Streams returns how many TCP connections carry messages to each peer, where TCP does;
+// 1 elsewhere.
+func (c *Comm) Streams() int {
+	if c.job.wiring == nil {
+		return 1
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.failure
+	return max(1, c.job.wiring.Streams)
 }
 
-// Traffic counts what this process has sent and received for all groups.
-func (c *Comm) Traffic() Traffic {
-	if counter, ok := c.job.fab.(fabric.Counter); ok {
-		return counter.Traffic()
-	}
-	return Traffic{}
+// Err returns why the group has ended; nil while it works.
+func (c *Comm) Err() error { return c.group.Err() }
+
+// Do performs one operation and returns when it is done.
+func (c *Comm) Do(ctx context.Context, r *Request) error {
+	return c.group.Do(ctx, (*group.Request)(r))
+}
+
+// Start starts an operation and returns at once. The buffers must be left alone until
+// it is done.
+func (c *Comm) Start(ctx context.Context, r *Request) *Work {
+	w := &Work{done: make(chan struct{})}
+	c.group.Start(ctx, (*group.Request)(r), w.finish)
+	return w
 }
 
 // Abort ends the group at all ranks: pending and later calls return an
 // *AbortError with the reason.
 func (c *Comm) Abort(reason string) {
-	c.failAll(&AbortError{Rank: c.job.rank, Reason: reason})
+	c.group.FailAll(&AbortError{Rank: c.job.rank, Reason: reason})
 }
 
 // Close leaves the group. Closing the Comm of Init or Local closes all groups made
 // from it and tells the peers that this rank has left in good order.
 func (c *Comm) Close() error {
-	if c.id == worldID {
+	if c.group.ID() == session.WorldID {
 		return c.job.close()
 	}
-	c.drain()
-	c.job.forget(c) // before the links go: who loses one asks
-	c.release()
+	c.group.Drain()
+	c.job.session.Forget(c.group)
+	c.job.telemetry.Remove(c.group)
+	c.group.Release()
 	return nil
 }
 
-// drain ends the group at this rank and returns when no operation uses it any more;
-// release comes next.
-func (c *Comm) drain() {
-	c.fail(&ClosedError{})
-	c.turn.enterAndWait()
+// Alloc returns n bytes, zeroed, outside the Go heap and page-aligned. Where the fabric
+// has memory of its own it is that, which moves without a copy at this end; elsewhere it
+// is in huge pages if the system has them, which sockets copy faster. Operations take
+// any other memory too. Free it before the job is closed.
+func (c *Comm) Alloc(n int) ([]byte, error) {
+	return wiring.Alloc(c.job.fabric, n, c.job.noHugePages)
 }
 
-// release gives back what operations of the group used.
-func (c *Comm) release() {
-	defer c.turn.leave()
-	if c.exec != nil {
-		c.exec.Close()
+// Free gives back memory of Alloc, which must be passed as it was returned and not
+// be in use by any operation.
+func (c *Comm) Free(b []byte) error { return wiring.Free(c.job.fabric, b) }
+
+// Dump writes what this rank's flight recorder holds, of all groups, as JSON that
+// thunder inspect reads.
+func (c *Comm) Dump(w io.Writer) error { return c.job.telemetry.Write(w) }
+
+// Traffic counts what this process has sent and received for all groups.
+func (c *Comm) Traffic() Traffic {
+	if counter, ok := c.job.fabric.(interface{ Traffic() Traffic }); ok {
+		return counter.Traffic()
 	}
-	if c.board != nil {
-		c.board.Close()
-		c.board = nil
-	}
-	c.current.release()
-	c.paths.close()
-	c.direct.close()
-	for i := range c.pairs {
-		c.pairs[i].release()
-	}
+	return Traffic{}
 }
 
-// Do performs one operation and returns when it is done.
-func (c *Comm) Do(ctx context.Context, r *Request) error {
-	if r.Kind.PointToPoint() {
-		return c.exchange(ctx, r)
-	}
-	var a call
-	wait, err := c.admit(r, &a)
-	if err != nil {
-		return err
-	}
-	return c.run(ctx, r, &a, wait)
+// TrafficTo counts what this process has sent to and received from a rank of the group,
+// in this group.
+func (c *Comm) TrafficTo(rank int) Traffic {
+	sums := make([]Traffic, len(c.job.hosts))
+	c.group.AddTraffic(sums)
+	return sums[c.group.Ranks()[rank]]
 }
 
-// Start begins an operation and returns at once. The buffers must be left alone
-// until it is done.
-func (c *Comm) Start(ctx context.Context, r *Request) *Work {
-	w := &Work{done: make(chan struct{})}
-	r = r.clone()
-	if r.Kind.PointToPoint() {
-		c.startExchange(ctx, r, w)
-		return w
-	}
-	var a call
-	wait, err := c.admit(r, &a)
-	if err != nil {
-		w.finish(err)
-		return w
-	}
-	go func() { w.finish(c.run(ctx, r, &a, wait)) }()
-	return w
-}
+// A Rail describes one of several ways to a peer, and what went over it.
+type Rail = rails.State
 
-// admit validates a collective and gives it its place among the others. It fills in a,
-// which is handed on by its address: a copy would have to wait for what was just written.
-func (c *Comm) admit(r *Request, a *call) (wait <-chan struct{}, err error) {
-	count, err := r.check(c.rank, len(c.ranks))
-	if err != nil {
-		return nil, fmt.Errorf("thunder: %w", err)
-	}
-	if c.failed.Load() {
-		return nil, c.Err()
-	}
-	a.generation, a.group = c.job.generation, c.id
-	a.kind, a.dtype, a.algo = r.Kind, r.DType, r.Algo
-	if r.Kind.Reduces() {
-		a.op = r.Op
-	}
-	if r.Kind.Rooted() {
-		a.root = uint32(r.Root)
-	}
-	if !r.Varying {
-		a.count = uint64(count) // else every message's own length is compared
-	}
-	a.seq, wait = c.turn.enter()
-	return wait, nil
-}
+// Rails reports on the rails of this process, to the peers that have more than one.
+func (c *Comm) Rails() []Rail { return c.job.wiring.Rails() }
 
-// run performs an admitted collective when its turn has come.
-func (c *Comm) run(ctx context.Context, r *Request, a *call, wait <-chan struct{}) error {
-	if wait != nil {
-		<-wait // every operation before this one ends: it has a deadline
-	}
-	defer c.turn.leave()
-	if c.failed.Load() {
-		return c.Err()
-	}
-	if c.census.due(c, r) {
-		if err := c.first(ctx, *a); err != nil {
-			return err
+// RailsTo reports on the rails to a rank of the group; nil where there is only one
+// way to it.
+func (c *Comm) RailsTo(rank int) []Rail {
+	var list []Rail
+	for _, r := range c.Rails() {
+		if r.Peer == c.group.Ranks()[rank] {
+			list = append(list, r)
 		}
 	}
-	plan, err := c.plan(r, int(a.count))
-	if err != nil || plan == nil {
-		return err
-	}
-	a.algo = plan.Algo()
-	a.encode(&c.tag)
-	// What is short goes out before all else, which is then done while it is under way.
-	done := headless
-	if ctx.Err() == nil {
-		done, err = c.early(r, plan)
-	}
-	now := c.job.clock.Now()
-	c.current.begin(c, ctx, a.seq, &c.tag, now)
-	switch {
-	case err != nil:
-	case done == headless && ctx.Err() != nil:
-		err = c.giveUp(ctx, *a)
-	default:
-		err = c.execute(r, plan, done)
-	}
-	took := c.job.clock.Now() - now
-	c.current.end(a.seq, took, err)
-	c.meter.note(a, c.job.clock.Span(took), err)
-	if err != nil {
-		return c.explain(err, *a)
+	return list
+}
+
+// OnlyRail has what this process sends to a rank of the group, in all groups, go
+// over one rail alone, by its place in RailsTo; a negative rail lifts that. It is
+// for measuring single cables. While the rail is lost, the others are used after
+// all.
+func (c *Comm) OnlyRail(rank, rail int) error {
+	if err := c.job.wiring.OnlyRail(c.group.Ranks()[rank], rail); err != nil {
+		return fmt.Errorf("thunder: %w", err)
 	}
 	return nil
 }

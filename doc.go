@@ -36,14 +36,14 @@
 // Ranks that are all on one machine take long blocks from each other's memory instead of
 // sending them, where that is quicker, and reduce in the order of the ranks: always if
 // all buffers are of Comm.Alloc, else if the system lets processes of one user read each
-// other (Options.Private and THUNDER_PRIVATE=1 keep a rank's memory from being read;
+// other (Options.NoPeerReads and THUNDER_NO_PEER_READS=1 keep a rank's memory from being read;
 // kernel.yama.ptrace_scope above 0 does so, too). Comm.Choice tells. To see how ranks
 // of a Mac share memory, THUNDER_SHM_PORTABLE=1 makes those on Linux do the same.
 //
 // Buffers of 4 MiB and more that are used repeatedly are moved to huge pages, once, at their
 // third use, which takes about a millisecond for 2 MiB. That makes long operations up to a
-// third faster in shared memory, and up to a sixth over TCP (Options.SmallPages and
-// THUNDER_SMALL_PAGES=1 leave buffers where they are).
+// third faster in shared memory, and up to a sixth over TCP (Options.NoHugePages and
+// THUNDER_NO_HUGE_PAGES=1 leave buffers where they are).
 //
 // # Failure
 //
@@ -57,8 +57,8 @@
 //   - *MismatchError: ranks called different things;
 //   - *AbortError: a rank cancelled its context or called Abort;
 //   - *AuthError (from Init): a peer does not know the token;
-//   - *handshake.RejectedError (from Init): a peer does, but was started otherwise, with
-//     another fabric, say.
+//   - *SettingsError (from Init): a peer does, but runs with incompatible settings, such
+//     as another fabric.
 //
 // The rank that notices tells the others over a control channel beside the data,
 // so all of them return the same within a moment. The Comm is of no more use then.
@@ -66,7 +66,7 @@
 //
 // A process that ends is noticed at once. Heartbeats on the control channel find a
 // machine that is down, a cable that was cut or a process that was stopped within
-// Options.Silence, two seconds, whatever the operation's deadline; a rank that only
+// Options.HeartbeatTimeout, two seconds, whatever the operation's deadline; a rank that only
 // takes long goes on sending them. Package internal/liveness says how ranks come to
 // the same verdict.
 //

@@ -1,107 +1,53 @@
 package thunder
 
 import (
-	"fmt"
-	"strings"
-	"time"
+	"errors"
 
+	"thundercollective/internal/failure"
 	"thundercollective/internal/rendezvous/handshake"
 )
 
-// AuthError says that a peer does not know the job's token.
-type AuthError = handshake.AuthError
+// The errors with which a job, a group or an operation ends. All ranks of a group get
+// the same one, and ranks in it are those of the whole job, also in groups of Split.
+type (
+	// AuthError means that a peer does not know the job's token.
+	AuthError = handshake.AuthError
+	// OptionError means that Init does not accept an option or a THUNDER_ variable. Err
+	// says what it would accept.
+	OptionError = failure.OptionError
+	// SettingsError is returned by Init and Reform, at both ends, when two ranks that know
+	// the token cannot be in one job: they run with incompatible settings (world size,
+	// fabric, checksums, profile, calibration), their address lists differ, or two
+	// processes claim the same rank. Reason says in what they differ, and how to fix it.
+	SettingsError = failure.SettingsError
+	// PeerLostError means that rank Rank, on Host, is gone: its process ended, it was
+	// stopped, or its machine or cable is down, as Cause says. All survivors name the
+	// same rank. A rank that still runs but that the others could not reach gets the
+	// error about itself. Left is set if the rank closed its Comm in good order, but was
+	// needed.
+	PeerLostError = failure.PeerLostError
+	// TimeoutError means that an operation did not end in time. The rank whose deadline
+	// passed first tells the others. Missing describes the ranks that had not arrived.
+	TimeoutError = failure.TimeoutError
+	// MismatchError means that two ranks called different things: another operation,
+	// element type, count, root or order.
+	MismatchError = failure.MismatchError
+	// AbortError means that a rank ended the group on purpose, by cancelling the context
+	// of an operation or by Abort.
+	AbortError = failure.AbortError
+	// QuorumError means that too few ranks are left of a group for it to be shrunk.
+	QuorumError = failure.QuorumError
+	// ClosedError means that the Comm was closed at this rank.
+	ClosedError = failure.ClosedError
+)
 
-// An OptionError says that Init does not take an option or a THUNDER_ variable, and what
-// it would take.
-type OptionError struct{ Err error }
+func badOption(format string, args ...any) error { return failure.BadOption(format, args...) }
 
-func (e *OptionError) Error() string { return "thunder: " + e.Err.Error() }
-func (e *OptionError) Unwrap() error { return e.Err }
-
-func badOption(format string, args ...any) error {
-	return &OptionError{fmt.Errorf(format, args...)}
-}
-
-// A PeerLostError says that a rank is gone: its process ended, it was stopped, or
-// its machine or cable is down, as Cause says. All survivors name the same one; a
-// rank that the others could not reach, but which still runs, gets the error about
-// itself. Ranks are those of the whole job, also in groups made by Split.
-type PeerLostError struct {
-	Rank  int
-	Host  string // its machine, if known
-	Link  string // how it was reached: the fabric, and an address if it has one
-	Cause string // what was seen of its end
-	Left  bool   // it closed its Comm in good order, but was needed
-	Err   error  // the error of the fabric at this rank, if it saw one
-}
-
-func (e *PeerLostError) Error() string {
-	where := ""
-	if e.Host != "" {
-		where = " on " + e.Host
+// asSettingsError makes a *SettingsError of the refusal of a peer that knows the token,
+// and returns any other error unchanged.
+func asSettingsError(err error) error {
+	if rejected, ok := errors.AsType[*handshake.RejectedError](err); ok {
+		return &SettingsError{Reason: rejected.Text, Err: err}
 	}
-	return fmt.Sprintf("thunder: lost rank %d%s: %s; see that rank's output for the reason", e.Rank, where, e.Cause)
+	return err
 }
-
-func (e *PeerLostError) Unwrap() error { return e.Err }
-
-// A TimeoutError says that an operation did not end in time. The rank whose
-// deadline passed first tells the others, so all ranks return the same.
-type TimeoutError struct {
-	Rank      int           // whose deadline passed
-	Operation string        // what it was doing
-	After     time.Duration // how long it had waited
-	Missing   []string      // ranks that had not arrived, and where each was; cut short at other ranks
-}
-
-func (e *TimeoutError) Error() string {
-	s := fmt.Sprintf("thunder: rank %d gave up on %s after %v", e.Rank, e.Operation, e.After.Round(time.Millisecond))
-	if len(e.Missing) > 0 {
-		s += ": " + strings.Join(e.Missing, "; ")
-	}
-	return s
-}
-
-// Timeout makes the error a net.Error-like timeout.
-func (e *TimeoutError) Timeout() bool { return true }
-
-// A MismatchError says that two ranks called different things: another
-// operation, element type, count, root or order. All ranks of the group get it.
-type MismatchError struct {
-	Sequence uint64 // number of the operation in its group
-	// What the two ranks called. Ranks are those of the whole job.
-	RankA, RankB int
-	CallA, CallB string
-}
-
-func (e *MismatchError) Error() string {
-	return fmt.Sprintf("thunder: ranks disagree on operation #%d: rank %d called %s, rank %d called %s", e.Sequence, e.RankA, e.CallA, e.RankB, e.CallB)
-}
-
-// An AbortError says that a rank ended the group on purpose, by cancelling the
-// context of an operation or by Abort.
-type AbortError struct {
-	Rank   int
-	Reason string
-	Err    error // the context's cause, at that rank only
-}
-
-func (e *AbortError) Error() string {
-	return fmt.Sprintf("thunder: rank %d aborted: %s", e.Rank, e.Reason)
-}
-
-func (e *AbortError) Unwrap() error { return e.Err }
-
-// A QuorumError says that too few ranks are left of a group for it to be shrunk.
-type QuorumError struct {
-	Left, Size int
-}
-
-func (e *QuorumError) Error() string {
-	return fmt.Sprintf("thunder: cannot shrink: %d of %d ranks are left, and those that are gone may be going on without them; it takes more than half, or half with rank 0", e.Left, e.Size)
-}
-
-// A ClosedError says that the Comm was closed at this rank.
-type ClosedError struct{}
-
-func (*ClosedError) Error() string { return "thunder: communicator is closed" }

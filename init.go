@@ -6,10 +6,14 @@ import (
 	"os"
 	"time"
 
+	"thundercollective/internal/collective"
+	"thundercollective/internal/provider/stream"
 	"thundercollective/internal/provider/tcp"
 	"thundercollective/internal/rendezvous"
 	"thundercollective/internal/rendezvous/detect"
+	"thundercollective/internal/session"
 	"thundercollective/internal/ticks"
+	"thundercollective/internal/wiring"
 )
 
 // Init makes this process a rank of its job: it finds out who it is, meets the
@@ -20,22 +24,23 @@ import (
 // lists them), or from the launcher that started it: thunder launch, mpirun, srun,
 // torchrun, mlx.launch, or Kubernetes. Without any of them it is alone.
 func Init(ctx context.Context, o Options) (*Comm, error) {
-	o, err := o.complete(os.Getenv)
+	o, strangers, err := o.fromProcess()
 	if err != nil {
 		return nil, err
 	}
+	hint(o.Logger, strangers)
 	if err := o.checkFabric(); err != nil {
 		return nil, err
 	}
 	cfg, err := whoAmI(o, os.Getenv)
 	if err != nil {
-		return nil, fmt.Errorf("thunder: %w", err)
+		return nil, err
 	}
 	cfg.Logger = o.Logger
 	if cfg.StartTimeout == 0 {
 		cfg.StartTimeout = rendezvous.DefaultStartTimeout
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, &startError{cfg.StartTimeout})
+	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, &session.StartError{After: cfg.StartTimeout})
 	defer cancel()
 	// Whoever starts ranks by hand may have forgotten one, and should not have to wait for
 	// the end to be told.
@@ -47,7 +52,8 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 		log.Warn("still waiting for the other ranks", "at_most", cfg.StartTimeout)
 	})
 	defer notice.Stop()
-	return enter(ctx, o, cfg)
+	c, err := enter(ctx, o, cfg)
+	return c, asSettingsError(err)
 }
 
 // enter meets the other ranks of one generation.
@@ -70,45 +76,44 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 		if ln != nil {
 			ln.Close()
 		}
-		return nil, fmt.Errorf("thunder: %w", withInterfaces(err))
+		return nil, fmt.Errorf("thunder: %w", wiring.WithInterfaces(err, hostname()))
 	}
-	j := &job{
-		rank: roster.Rank, generation: roster.Generation, timeout: o.Timeout, algo: o.Algo,
-		calibrate: o.Calibrate, segment: o.Segment, smallPages: o.SmallPages, clock: ticks.New(),
-		silence: o.silenceAmong(roster.Peers), dumps: dumper{dir: o.DumpDir}, blamer: newBlamer(os.Getenv), grace: cfg.StartTimeout,
-		log: o.Logger.With("rank", roster.Rank, "generation", roster.Generation),
-		again: func(ctx context.Context, generation uint32) (*Comm, error) {
-			return enterNext(ctx, o, cfg, generation)
-		},
+	j := newJob(o, ticks.New())
+	j.rank, j.generation = roster.Rank, roster.Generation
+	j.log = o.Logger.With("rank", roster.Rank, "generation", roster.Generation)
+	j.crowded = wiring.Crowded(roster)
+	j.again = func(ctx context.Context, generation uint32) (*Comm, error) {
+		return enterNext(ctx, o, cfg, generation)
 	}
 	local := 0 // number on its machine
 	for r, p := range roster.Peers {
 		if r < roster.Rank && p.Host == roster.Peers[roster.Rank].Host {
 			local++
 		}
-		j.hosts, j.addrs = append(j.hosts, p.Host), append(j.addrs, p.Addrs)
+		j.hosts = append(j.hosts, p.Host)
 	}
-	if j.metricsAt, err = o.metricsAt(local); err != nil {
+	metricsAt, err := o.metricsAt(local)
+	if err != nil {
 		if ln != nil {
 			ln.Close()
 		}
 		return nil, err
 	}
-	j.crowded = crowded(roster)
-	j.streams = streamsFor(roster, o)
+	joining := &session.Joining{}
 	if ln != nil {
-		if j.wiring, err = wire(roster, cfg, o); err != nil {
-			ln.Close()
+		wc := o.wiring(cfg)
+		wc.USB4, wc.Differs = stream.SystemOf(ctx), joining.Differs
+		if j.wiring, err = wiring.Open(ln, roster, wc); err != nil {
 			return nil, fmt.Errorf("thunder: %w", err)
 		}
-		if j.fab, err = openFabric(ln, j.wiring, roster, cfg, o, j.meeting.differs); err != nil {
-			return nil, fmt.Errorf("thunder: %w", err)
-		}
+		j.fabric = j.wiring.Fabric()
+		j.tuning.UseProfile(profile, j.fabric.Name(), o.Fabric != "tcp" && o.Fabric != "rdma", collective.NewHosts(j.hosts).Mixed())
 	}
-	j.useProfile(profile, o)
-	world, err := j.start(ctx)
-	if err != nil && j.fab != nil {
-		j.fab.Close()
+	sc := j.sessionConfig(o, roster.Peers)
+	sc.Joining, sc.Grace, sc.BlameFile = joining, cfg.StartTimeout, session.BlameFile(os.Getenv)
+	world, err := j.start(ctx, session.New(sc), o, metricsAt)
+	if err != nil && j.fabric != nil {
+		j.fabric.Close()
 	}
 	return world, err
 }
@@ -116,19 +121,22 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 // whoAmI puts together what the options, the environment and the launcher say, in
 // that order of weight.
 func whoAmI(o Options, getenv func(string) string) (rendezvous.Config, error) {
-	env, err := rendezvous.FromEnv(getenv)
+	cfg, err := rendezvous.FromEnv(getenv)
 	if err != nil {
-		return env, err
+		return cfg, &OptionError{Err: err}
 	}
-	cfg := env.Merge(o.place())
+	cfg = cfg.Merge(o.place())
 	if cfg.Way() != rendezvous.Alone && cfg.Rank != rendezvous.NoRank {
 		return cfg, nil
 	}
 	source := detect.System()
 	source.Getenv = getenv
 	job, ok, err := detect.Detect(source)
-	if err != nil || !ok {
-		return cfg, err
+	if err != nil {
+		return cfg, fmt.Errorf("thunder: %w", err)
+	}
+	if !ok {
+		return cfg, nil
 	}
 	base := rendezvous.Config{
 		Rank: job.Rank, Size: job.Size, Coordinator: job.Coordinator, Hostfile: job.Hostfile,
@@ -136,13 +144,3 @@ func whoAmI(o Options, getenv func(string) string) (rendezvous.Config, error) {
 	}
 	return base.Merge(cfg), nil
 }
-
-// startError is the cause of a start that took too long.
-type startError struct{ after time.Duration }
-
-func (e *startError) Error() string {
-	return fmt.Sprintf("not all ranks were there after %v; start the missing ones, or allow more time with --start-timeout (THUNDER_START_TIMEOUT)", e.after)
-}
-
-// Unwrap lets errors.Is find the usual name for it.
-func (e *startError) Unwrap() error { return context.DeadlineExceeded }

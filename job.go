@@ -5,112 +5,81 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"thundercollective/fabric"
 	"thundercollective/internal/collective"
-	"thundercollective/internal/liveness"
-	"thundercollective/internal/metrics"
+	"thundercollective/internal/group"
+	"thundercollective/internal/rendezvous"
+	"thundercollective/internal/session"
+	"thundercollective/internal/telemetry"
 	"thundercollective/internal/ticks"
+	"thundercollective/internal/tuning"
+	"thundercollective/internal/wiring"
 )
 
-// worldID is the group of all ranks. Other groups get theirs in Split.
-const worldID = 1
-
-// A job is this process's part in the whole: the fabric, the groups, and what is
-// known of the other ranks.
+// A job is what all groups of this process have in common.
 type job struct {
-	fab        fabric.Fabric // nil for a rank that is alone
-	wiring     *wiring       // nil without Init
-	rank       int
-	generation uint32
-	hosts      []string   // by rank
-	addrs      [][]string // where each rank listens, by rank; empty where nobody does
-	timeout    time.Duration
-	algo       Algo
-	streams    int                   // TCP connections to each peer
-	crowded    bool                  // more ranks than processors on this machine
-	model      atomic.Pointer[Model] // what was read or measured; nil for nothing
-	profiled   bool                  // there is a profile
-	calibrate  bool                  // without one, the first operation measures
-	segment    int                   // bytes in which messages travel; 0 to choose
-	smallPages bool                  // buffers stay in the pages that they are in
-	log        *slog.Logger
-	silence    time.Duration // after which a rank is taken for dead
-	grace      time.Duration // for a rank to be heard of at all
-	alive      *alive
-	dumps      dumper
-	blamer     blamer
-	meters     meters
-	clock      *ticks.Clock                                                // of the books
-	again      func(ctx context.Context, generation uint32) (*Comm, error) // nil where there is no other generation
-	metricsAt  string                                                      // where to serve metrics; "" for nowhere
-	metrics    *metrics.Server                                             // nil for none
-	meeting    meeting                                                     // of this rank and the others, while it starts
-	peers      []*peer                                                     // by rank; nil for this one
-	everybody  []int                                                       // all ranks
+	session   *session.Session
+	telemetry *telemetry.Job
+	tuning    tuning.Job
+	wiring    *wiring.Wiring // nil for Local, and for a rank that is alone
+	fabric    fabric.Fabric  // nil for a rank that is alone
 
-	ctx  context.Context
-	stop context.CancelFunc
-	wg   sync.WaitGroup
-	// tellers are goroutines that deliver notices; they may begin while wg is
-	// being waited for.
-	tellers sync.WaitGroup
+	rank        int
+	generation  uint32
+	hosts       []string // by rank
+	crowded     bool     // more ranks than processors on this machine
+	timeout     time.Duration
+	noHugePages bool
+	clock       *ticks.Clock
+	log         *slog.Logger
 
-	convicting sync.Mutex // see convict
-
-	mu     sync.Mutex
-	groups map[uint32]*Comm
-	past   departed         // groups that this rank has closed
-	early  map[uint32]error // failures of groups that do not exist here yet
-	losses map[int]error    // why ranks that died are lost
-	// The agreements on who is left of a group, by its number.
-	agreements map[uint32]*shrinking
-	closed     bool
+	again func(ctx context.Context, generation uint32) (*Comm, error) // nil where there is no other generation
 }
 
-// start joins the control channel of every peer, which proves that all of them are
-// there and agree on the job, and returns the group of all ranks.
-func (j *job) start(ctx context.Context) (*Comm, error) {
-	n := len(j.hosts)
-	j.groups, j.early = map[uint32]*Comm{}, map[uint32]error{}
-	j.losses, j.agreements = map[int]error{}, map[uint32]*shrinking{}
-	j.ctx, j.stop = context.WithCancel(context.Background())
-	j.peers = make([]*peer, n)
-	ranks := make([]int, n)
-	for r := range ranks {
-		ranks[r] = r
-		if r != j.rank {
-			j.peers[r] = &peer{rank: r, left: make(chan struct{}), first: make(chan error, 1), at: map[uint32]place{}}
-		}
+// newJob returns a job with what the options say.
+func newJob(o Options, clock *ticks.Clock) *job {
+	return &job{
+		tuning:  tuning.Job{Algo: o.Algo, Calibrate: o.Calibrate, Segment: o.Segment},
+		timeout: o.Timeout, noHugePages: o.NoHugePages, clock: clock,
 	}
-	if err := j.connect(ctx); err != nil {
-		j.regret(err)
-		j.blame(err)
-		j.stop()
-		j.wg.Wait()
+}
+
+// sessionConfig describes the job's session. peers says where the ranks listen; nil if
+// they are all in this process.
+func (j *job) sessionConfig(o Options, peers []rendezvous.Peer) session.Config {
+	addrs := make([][]string, len(peers))
+	for r, p := range peers {
+		addrs[r] = p.Addrs
+	}
+	return session.Config{
+		Fabric: j.fabric, Rank: j.rank, Generation: j.generation, Hosts: j.hosts, Addrs: addrs, Timeout: j.timeout,
+		HeartbeatTimeout: o.silenceAmong(peers), Log: j.log,
+		LinkName: func(rank int) string { return j.linkName(rank, addrs) },
+		Relays:   func(rank int) []int { return j.wiring.Relays(j.rank, rank) },
+	}
+}
+
+// start joins the other ranks and returns the group of all of them.
+func (j *job) start(ctx context.Context, s *session.Session, o Options, metricsAt string) (*Comm, error) {
+	j.session = s
+	if err := s.Join(ctx); err != nil {
 		return nil, err
 	}
-	j.alive = newAlive(liveness.Config{Self: j.rank, Size: n, Timeout: j.silence, Grace: j.grace})
-	j.everybody = ranks
-	world := newComm(j, worldID, ranks, j.rank)
-	j.add(world)
-	for _, p := range j.peers {
-		if p != nil {
-			j.wg.Go(func() { j.listen(p) })
-			j.wg.Go(func() { j.beat(p) })
-		}
+	j.telemetry = telemetry.New(telemetry.Config{
+		Rank: j.rank, Size: len(j.hosts), Generation: j.generation, Host: j.hosts[j.rank], Fabric: j.fabricName(),
+		Clock: j.clock, Log: j.log, DumpDir: o.DumpDir, Status: s.Status, Rails: j.wiring.Rails,
+	})
+	everybody := make([]int, len(j.hosts))
+	for r := range everybody {
+		everybody[r] = r
 	}
-	if n > 1 {
-		j.wg.Go(j.watch)
-	}
-	if j.dumps.dir != "" {
-		j.wg.Go(j.dumpOnSignal)
-	}
-	if j.metricsAt != "" {
-		if err := j.serveMetrics(j.metricsAt); err != nil {
+	world := j.newComm(session.WorldID, everybody, j.rank)
+	j.telemetry.Add(world.group)
+	s.Start(world.group)
+	if metricsAt != "" {
+		if err := j.telemetry.ServeMetrics(metricsAt); err != nil {
 			j.close()
 			return nil, fmt.Errorf("thunder: %w", err)
 		}
@@ -118,134 +87,73 @@ func (j *job) start(ctx context.Context) (*Comm, error) {
 	return world, nil
 }
 
-func (j *job) host(rank int) string { return j.hosts[rank] }
-
-// hostsOf groups ranks by their hosts.
-func (j *job) hostsOf(ranks []int) *collective.Hosts {
+// newComm makes a group; ranks are ranks of the job.
+func (j *job) newComm(id uint32, ranks []int, rank int) *Comm {
 	names := make([]string, len(ranks))
 	for i, r := range ranks {
 		names[i] = j.hosts[r]
 	}
-	return collective.NewHosts(names)
+	cables, err := j.wiring.Cables(ranks)
+	if err != nil {
+		j.log.Warn("cables of a group", "err", err)
+	}
+	history := group.HistoryGroup
+	if id == session.WorldID {
+		history = group.HistoryWorld
+	}
+	return &Comm{job: j, group: group.New(group.Config{
+		ID: id, Generation: j.generation, Ranks: ranks, Rank: rank, Fabric: j.fabric, Session: j.session,
+		Hosts: collective.NewHosts(names), Cables: cables, Crowded: j.crowded, Tuning: &j.tuning,
+		Timeout: j.timeout, NoHugePages: j.noHugePages, History: history, Clock: j.clock, Meters: j.telemetry,
+		Failed: func(err error) { j.failed(id, len(ranks), err) },
+	})}
 }
 
-// algoFor is the job's algorithm for operations that have it; Auto for the rest.
-func (j *job) algoFor(k Kind) Algo {
-	for _, a := range collective.Algos(k) {
-		if a == j.algo {
-			return a
-		}
+// add makes a new group known.
+func (j *job) add(c *Comm) (*Comm, error) {
+	if err := j.session.Add(c.group); err != nil {
+		return nil, err
 	}
-	return Auto
+	j.telemetry.Add(c.group)
+	return c, nil
 }
 
-// add makes a group known to the control channel. It fails at once if it was said
-// to have failed, or has ranks that are dead.
-func (j *job) add(c *Comm) error {
-	failure, err := j.enlist(c)
-	if failure != nil {
-		c.fail(failure)
-	}
-	return err
+// failed has the failure of a group logged and counted, the launcher told, and the flight
+// recorder written, before calls return: the program may end right after.
+func (j *job) failed(id uint32, size int, err error) {
+	j.log.Info("group failed", "group", id, "size", size, "err", err)
+	j.telemetry.NoteFailure(err)
+	j.session.Blame(err)
+	j.telemetry.Dump(err.Error())
 }
 
-func (j *job) enlist(c *Comm) (failure, err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.closed {
-		return nil, &ClosedError{}
+// linkName describes how a rank is reached.
+func (j *job) linkName(rank int, addrs [][]string) string {
+	if j.fabric == nil {
+		return ""
 	}
-	if j.groups[c.id] != nil {
-		return nil, fmt.Errorf("thunder: group %#x exists already; close groups that are no longer used", c.id)
+	s := j.fabric.Name()
+	if way := j.wiring.Way(rank); way != "" {
+		return s + " " + way
 	}
-	j.groups[c.id] = c
-	for _, r := range c.ranks {
-		if err := j.losses[r]; err != nil {
-			failure = err
-		}
+	if rank < len(addrs) && len(addrs[rank]) > 0 {
+		s += " " + addrs[rank][0]
 	}
-	if err := j.early[c.id]; err != nil {
-		delete(j.early, c.id)
-		failure = err
-	}
-	return failure, nil
+	return s
 }
 
-func (j *job) forget(c *Comm) {
-	seq, _ := c.current.latest()
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	delete(j.groups, c.id)
-	j.meters.past.merge(&c.meter)
-	j.past.add(c.id, seq)
-}
-
-// all returns the groups at this moment.
-func (j *job) all() []*Comm {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	list := make([]*Comm, 0, len(j.groups))
-	for _, c := range j.groups {
-		list = append(list, c)
+func (j *job) fabricName() string {
+	if j.fabric == nil {
+		return "none"
 	}
-	return list
+	return j.fabric.Name()
 }
 
-// group returns one by its number, nil if there is none.
-func (j *job) group(id uint32) *Comm {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.groups[id]
-}
-
-// failGroup ends a group because another rank said so; a group that this rank has
-// yet to make fails when it does.
-func (j *job) failGroup(id uint32, err error) {
-	const most = 64 // a bound on what peers can leave here
-	j.mu.Lock()
-	c := j.groups[id]
-	if c == nil && len(j.early) < most {
-		j.early[id] = err
-	}
-	j.mu.Unlock()
-	if c != nil {
-		c.fail(err)
-	}
-}
-
-// closing reports whether close was called.
-func (j *job) closing() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.closed
-}
-
-// close says goodbye and releases everything.
+// close leaves the job.
 func (j *job) close() error {
-	j.mu.Lock()
-	if j.closed {
-		j.mu.Unlock()
+	closed, err := j.session.Close()
+	if closed {
 		return nil
 	}
-	j.closed = true
-	j.mu.Unlock()
-	for _, c := range j.all() {
-		c.drain()
-		c.release()
-		// Who hears our goodbye before the reason for it would blame us.
-		j.announce(c, c.Err())
-	}
-	j.tellAll(&notice{kind: noticeGoodbye})
-	j.stop()
-	var err error
-	if j.fab != nil {
-		err = j.fab.Close()
-	}
-	j.wg.Wait()
-	j.tellers.Wait()
-	j.dumps.close()
-	if j.metrics != nil {
-		err = errors.Join(err, j.metrics.Close())
-	}
-	return err
+	return errors.Join(err, j.telemetry.Close())
 }

@@ -3,33 +3,44 @@ package thunder
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 
 	"thundercollective/fabric"
 	"thundercollective/internal/provider/mem"
+	"thundercollective/internal/session"
 	"thundercollective/internal/ticks"
 )
 
 // Local returns n ranks that are goroutines of this process, for tests, examples and
 // programs that use several devices of one machine. Close all of them.
 func Local(n int, o Options) ([]*Comm, error) {
-	o, err := o.complete(os.Getenv)
-	if err != nil {
-		return nil, err
-	}
 	fabrics, err := mem.New(n)
 	if err != nil {
 		return nil, fmt.Errorf("thunder: %w", err)
 	}
-	return over(fabrics, o)
+	return Over(fabrics, o)
 }
 
-// over returns the ranks of fabrics in this process.
-func over(fabrics []fabric.Fabric, o Options) ([]*Comm, error) {
+// Over returns the ranks of fabrics that are all in this process, one rank a fabric. It is
+// for those who write a provider; Local does the same with one of its own. Closing the
+// Comms closes the fabrics; so does an error.
+func Over(fabrics []fabric.Fabric, o Options) (comms []*Comm, err error) {
+	defer func() {
+		if err != nil {
+			for _, f := range fabrics {
+				f.Close()
+			}
+		}
+	}()
+	o, strangers, err := o.fromProcess()
+	if err != nil {
+		return nil, err
+	}
+	hint(o.Logger, strangers)
 	n := len(fabrics)
-	comms, errs := make([]*Comm, n), make([]error, n)
+	comms = make([]*Comm, n)
+	errs := make([]error, n)
 	hosts := slices.Repeat([]string{hostname()}, n)
 	var wg sync.WaitGroup
 	for r, f := range fabrics {
@@ -37,15 +48,14 @@ func over(fabrics []fabric.Fabric, o Options) ([]*Comm, error) {
 		if err != nil {
 			return nil, err
 		}
-		j := &job{clock: &ticks.Clock{}, metricsAt: at, fab: f, rank: r, hosts: hosts, timeout: o.Timeout, silence: o.silenceAmong(nil), dumps: dumper{dir: o.DumpDir}, algo: o.Algo, calibrate: o.Calibrate, segment: o.Segment, smallPages: o.SmallPages, log: o.Logger.With("rank", r)}
-		wg.Go(func() { comms[r], errs[r] = j.start(context.Background()) })
+		j := newJob(o, &ticks.Clock{})
+		j.fabric, j.rank, j.hosts, j.log = f, r, hosts, o.Logger.With("rank", r)
+		s := session.New(j.sessionConfig(o, nil))
+		wg.Go(func() { comms[r], errs[r] = j.start(context.Background(), s, o, at) })
 	}
 	wg.Wait()
 	for r, err := range errs {
 		if err != nil {
-			for _, f := range fabrics {
-				f.Close()
-			}
 			return nil, fmt.Errorf("thunder: local rank %d: %w", r, err)
 		}
 	}

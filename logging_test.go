@@ -1,10 +1,10 @@
-package thunder_test
+package thunder
 
 import (
 	"strings"
 	"testing"
 
-	"thundercollective"
+	"thundercollective/internal/env"
 )
 
 // TestLogLevels: who brings no logger hears of warnings; THUNDER_LOG says otherwise.
@@ -13,8 +13,9 @@ func TestLogLevels(t *testing.T) {
 		"": "W", "warn": "W", "WARN": "W", "info": "WI", "debug": "WID", "off": "",
 	} {
 		var out strings.Builder
-		log, err := thunder.NewLogger(&out, level)
-		if err != nil {
+		r := &env.Reader{Getenv: func(string) string { return level }}
+		log := newLogger(&out, r)
+		if err := r.Err(); err != nil {
 			t.Errorf("%q: %v", level, err)
 			continue
 		}
@@ -31,7 +32,7 @@ func TestLogLevels(t *testing.T) {
 		}
 	}
 	t.Setenv("THUNDER_LOG", "loud")
-	if _, err := thunder.Init(t.Context(), thunder.Options{Size: 1}); err == nil || !strings.Contains(err.Error(), "off, warn, info or debug") {
+	if _, err := Init(t.Context(), Options{Size: 1}); err == nil || !strings.Contains(err.Error(), "off, warn, info or debug") {
 		t.Errorf("THUNDER_LOG=loud: %v", err)
 	}
 }

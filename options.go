@@ -4,30 +4,31 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
-	"strconv"
 	"time"
 
+	"thundercollective/internal/env"
 	"thundercollective/internal/metrics"
-	"thundercollective/internal/provider/stream"
 	"thundercollective/internal/provider/tcp"
 	"thundercollective/internal/rendezvous"
+	"thundercollective/internal/telemetry"
+	"thundercollective/internal/wiring"
 )
 
 // DefaultTimeout is how long an operation may take when nobody says otherwise. It
 // is long because ranks may be busy elsewhere; a rank that dies is noticed at once.
 const DefaultTimeout = 5 * time.Minute
 
-// DefaultSilence is how long it takes to notice that a rank has vanished, when
-// nobody says otherwise. LocalSilence takes its place where all ranks are on this
-// machine: no cable can be cut there, a process that dies is noticed at once all the
-// same, and ranks that outnumber the processors may well not run for seconds.
+// DefaultHeartbeatTimeout is how long it takes to notice that a rank has vanished, unless
+// the options say otherwise. LocalHeartbeatTimeout replaces it where all ranks are on this
+// machine: no cable can be cut there, a process that dies is noticed at once in any case, and
+// ranks that outnumber the processors may not run for seconds.
 const (
-	DefaultSilence = 2 * time.Second
-	LocalSilence   = 15 * time.Second
+	DefaultHeartbeatTimeout = 2 * time.Second
+	LocalHeartbeatTimeout   = 15 * time.Second
 )
 
-// minSilence keeps heartbeats apart by more than a busy machine's scheduling.
-const minSilence = 100 * time.Millisecond
+// minHeartbeatTimeout keeps heartbeats further apart than a busy machine delays them.
+const minHeartbeatTimeout = 100 * time.Millisecond
 
 // minSegment is the shortest segment: one that is hardly longer than its header is a
 // mistake, and fills memory with plans.
@@ -79,13 +80,13 @@ type Options struct {
 	// checks them too (TCP, Ethernet), which is why it is off by default; headers are
 	// always protected. All ranks have to say the same.
 	Checksum bool
-	// Private keeps ranks of the same machine from reading this rank's memory, beyond
-	// what it has of Comm.Alloc; long operations take longer then.
-	Private bool
-	// SmallPages leaves long buffers in the pages that they are in. Otherwise, ranks ask
-	// the kernel for huge pages under those that they use repeatedly, and Comm.Alloc
-	// does for what it returns over TCP, unless the system has them switched off.
-	SmallPages bool
+	// NoPeerReads keeps ranks of the same machine from reading this rank's memory, except
+	// what Comm.Alloc returned. It makes long operations slower.
+	NoPeerReads bool
+	// NoHugePages leaves long buffers in the pages that they are in. By default, ranks ask
+	// the kernel for huge pages under buffers that they use repeatedly, and Comm.Alloc asks
+	// for them over TCP, unless the system has them switched off.
+	NoHugePages bool
 	// Algo is the algorithm of all operations that have it; Auto picks by size.
 	Algo Algo
 	// Profile names a file of 'thunder tune' to choose algorithms, segments and
@@ -101,10 +102,10 @@ type Options struct {
 	Segment int
 	// Timeout bounds every operation; DefaultTimeout if 0.
 	Timeout time.Duration
-	// Silence is how long it takes to notice that a rank's machine or cable is gone,
-	// or its process stopped; DefaultSilence, or LocalSilence on one machine, if 0. A
-	// process that ends is noticed at once. Ranks should say the same.
-	Silence time.Duration
+	// HeartbeatTimeout is how long it takes to notice that a rank's machine or cable is gone,
+	// or that its process is stopped; DefaultHeartbeatTimeout, or LocalHeartbeatTimeout on one
+	// machine, if 0. A process that ends is noticed at once. All ranks should use the same.
+	HeartbeatTimeout time.Duration
 	// StartTimeout is how far apart the ranks may start; a minute if 0.
 	StartTimeout time.Duration
 	// DumpDir is a folder for the flight recorder, written when a group fails and at
@@ -117,20 +118,21 @@ type Options struct {
 	// while others go on. If nil, warnings are written to standard error; THUNDER_LOG
 	// says otherwise: off, info or debug.
 	Logger *slog.Logger
-
-	usb4 stream.System // where USB4 streams are; the machine's own if nil
 }
 
-// Validate says what Init would not take of these options and of the THUNDER_ variables
-// beside them, with an *OptionError. It meets nobody: whoever starts ranks can ask once
-// before all of them complain.
+// Validate returns an *OptionError if Init would refuse these options, or the THUNDER_
+// variables beside them. It does not contact other ranks: a program that starts ranks can
+// validate their options once before each of them fails.
 func (o Options) Validate() error {
-	o, err := o.complete(os.Getenv)
+	o, _, err := o.fromProcess()
 	if err != nil {
 		return err
 	}
 	if err := o.checkFabric(); err != nil {
 		return err
+	}
+	if _, err := rendezvous.FromEnv(os.Getenv); err != nil {
+		return &OptionError{Err: err}
 	}
 	if _, err := o.profile(); err != nil {
 		return err
@@ -148,91 +150,88 @@ func (o Options) checkFabric() error {
 	return badOption("there is no fabric %q here; choose auto, tcp, rdma or shm", o.Fabric)
 }
 
-// isAuto says that the fabric is the best that there is to each peer.
-func (o Options) isAuto() bool { return o.Fabric == "" || o.Fabric == "auto" }
+// fromProcess completes the options from the environment of this process. It refuses
+// variables that are misspelt, and returns the names of others that it does not know.
+func (o Options) fromProcess() (Options, []string, error) {
+	strangers, err := env.Names(os.Environ())
+	if err != nil {
+		return o, nil, &OptionError{Err: err}
+	}
+	o, err = o.complete(os.Getenv)
+	return o, strangers, err
+}
 
 // complete fills in what is left from the environment and the defaults.
 func (o Options) complete(getenv func(string) string) (Options, error) {
-	if o.Fabric == "" {
-		o.Fabric = getenv("THUNDER_FABRIC")
+	r := &env.Reader{Getenv: getenv}
+	unset(&o.Fabric, r.Choice, env.Fabric)
+	unset(&o.GIDIndex, r.Int, env.RDMAGID)
+	if len(o.Devices) == 0 {
+		o.Devices = r.List(env.RDMADevices)
 	}
-	if err := o.rdmaOptions(getenv); err != nil {
-		return o, err
-	}
-	for _, v := range []struct {
-		name string
-		to   *bool
-	}{
-		{"THUNDER_CHECKSUM", &o.Checksum},
-		{"THUNDER_PRIVATE", &o.Private},
-		{"THUNDER_SMALL_PAGES", &o.SmallPages},
-	} {
-		if s := getenv(v.name); s != "" && !*v.to {
-			on, err := strconv.ParseBool(s)
-			if err != nil {
-				return o, badOption("%s is %q: give 1 or 0", v.name, s)
-			}
-			*v.to = on
-		}
-	}
-	if o.Profile == "" {
-		o.Profile = getenv("THUNDER_PROFILE")
-	}
-	if err := o.choiceOptions(getenv); err != nil {
-		return o, err
-	}
-	if o.DumpDir == "" {
-		o.DumpDir = getenv("THUNDER_DUMP_DIR")
-	}
-	if err := checkDumpDir(o.DumpDir); err != nil {
-		return o, err
-	}
-	if o.Metrics == "" {
-		o.Metrics = getenv("THUNDER_METRICS")
-	}
-	var err error
-	if o.Timeout, err = duration(o.Timeout, getenv, "THUNDER_TIMEOUT", DefaultTimeout); err != nil {
-		return o, err
-	}
-	if o.Silence, err = duration(o.Silence, getenv, "THUNDER_SILENCE", 0); err != nil {
-		return o, err
-	}
-	switch {
-	case o.Silence != 0 && o.Silence < minSilence:
-		return o, badOption("a rank cannot be taken for dead after %v; allow at least %v", o.Silence, minSilence)
-	case o.Timeout < 0 || o.StartTimeout < 0:
-		return o, badOption("a timeout is negative; give a duration such as 90s or 5m")
-	case o.Streams < 0 || o.Streams > tcp.MaxStreams:
-		return o, badOption("%d streams to each peer: choose 1 to %d", o.Streams, tcp.MaxStreams)
-	}
+	unset(&o.Checksum, r.Bool, env.Checksum)
+	unset(&o.NoPeerReads, r.Bool, env.NoPeerReads)
+	unset(&o.NoHugePages, r.Bool, env.NoHugePages)
+	unset(&o.Profile, r.Text, env.Profile)
+	unset(&o.Calibrate, r.Bool, env.Calibrate)
+	unset(&o.Segment, r.Int, env.Segment)
+	unset(&o.DumpDir, r.Text, env.DumpDir)
+	unset(&o.Metrics, r.Text, env.Metrics)
+	unset(&o.Timeout, r.Duration, env.Timeout)
+	unset(&o.HeartbeatTimeout, r.Duration, env.HeartbeatTimeout)
 	if o.Logger == nil {
-		if o.Logger, err = newLogger(os.Stderr, getenv("THUNDER_LOG")); err != nil {
-			return o, err
-		}
+		o.Logger = newLogger(os.Stderr, r)
 	}
-	return o, nil
+	// These are read where they are used; what is wrong with them is said here.
+	r.Bool(env.ShmPortable)
+	r.Bool(env.Bound)
+	r.Choice(env.Kernels)
+	if err := r.Err(); err != nil {
+		return o, &OptionError{Err: err}
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	return o, o.check()
 }
 
-// choiceOptions fills in what algorithms and segments are chosen by.
-func (o *Options) choiceOptions(getenv func(string) string) error {
-	if s := getenv("THUNDER_CALIBRATE"); s != "" && !o.Calibrate {
-		on, err := strconv.ParseBool(s)
-		if err != nil {
-			return badOption("THUNDER_CALIBRATE is %q: give 1 or 0", s)
-		}
-		o.Calibrate = on
+// unset reads a variable where the option is not set.
+func unset[T comparable](option *T, read func(string) T, name string) {
+	if *option == *new(T) {
+		*option = read(name)
 	}
-	if s := getenv("THUNDER_SEGMENT"); s != "" && o.Segment == 0 {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < minSegment {
-			return badOption("THUNDER_SEGMENT is %q: give a number of bytes, %d or more", s, minSegment)
-		}
-		o.Segment = n
-	}
-	if o.Segment != 0 && o.Segment < minSegment {
+}
+
+// check checks what can be checked of each option by itself.
+func (o Options) check() error {
+	switch {
+	case o.HeartbeatTimeout != 0 && o.HeartbeatTimeout < minHeartbeatTimeout:
+		return badOption("a rank cannot be taken for dead after %v; allow at least %v", o.HeartbeatTimeout, minHeartbeatTimeout)
+	case o.Timeout < 0 || o.StartTimeout < 0:
+		return badOption("a timeout is negative; give a duration such as 90s or 5m")
+	case o.Streams < 0 || o.Streams > tcp.MaxStreams:
+		return badOption("%d streams to each peer: choose 1 to %d", o.Streams, tcp.MaxStreams)
+	case o.Segment != 0 && o.Segment < minSegment:
 		return badOption("segments of %d bytes; give %d or more", o.Segment, minSegment)
 	}
-	return nil
+	return telemetry.CheckDir(o.DumpDir)
+}
+
+// profile reads the profile that the options name; nil for none.
+func (o Options) profile() (*Profile, error) {
+	if o.Profile == "" {
+		return nil, nil
+	}
+	return ReadProfile(o.Profile)
+}
+
+// wiring is what the options say about the fabric.
+func (o Options) wiring(cfg rendezvous.Config) wiring.Config {
+	return wiring.Config{
+		Fabric: o.Fabric, Token: cfg.Token, Hostfile: cfg.Hostfile, Devices: o.Devices, GIDIndex: o.GIDIndex,
+		Streams: o.Streams, Checksum: o.Checksum, NoPeerReads: o.NoPeerReads, Profile: o.Profile != "", Calibrate: o.Calibrate,
+		Logger: o.Logger,
+	}
 }
 
 // metricsAt is where a rank that is the local-th of its machine serves metrics.
@@ -247,35 +246,19 @@ func (o Options) metricsAt(local int) (string, error) {
 	return at, nil
 }
 
-// duration is d, or what the environment says where d is 0, or the default.
-func duration(d time.Duration, getenv func(string) string, name string, otherwise time.Duration) (time.Duration, error) {
-	if d != 0 {
-		return d, nil
-	}
-	s := getenv(name)
-	if s == "" {
-		return otherwise, nil
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d <= 0 {
-		return 0, badOption("%s is %q: give a duration such as 90s or 5m", name, s)
-	}
-	return d, nil
-}
-
 // silenceAmong is how long these ranks may be silent.
 func (o Options) silenceAmong(peers []rendezvous.Peer) time.Duration {
-	if o.Silence != 0 {
-		return o.Silence
+	if o.HeartbeatTimeout != 0 {
+		return o.HeartbeatTimeout
 	}
 	for _, p := range peers {
 		for _, addr := range p.Addrs {
 			if at, err := netip.ParseAddrPort(addr); err != nil || !at.Addr().IsLoopback() {
-				return DefaultSilence
+				return DefaultHeartbeatTimeout
 			}
 		}
 	}
-	return LocalSilence
+	return LocalHeartbeatTimeout
 }
 
 // place is what the options say about finding the peers.

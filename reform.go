@@ -8,6 +8,7 @@ import (
 
 	"thundercollective/internal/rendezvous"
 	"thundercollective/internal/rendezvous/handshake"
+	"thundercollective/internal/session"
 )
 
 // reformEvery is how often a rank tries again to meet ranks that are not yet in the
@@ -30,10 +31,10 @@ const reformEvery = 100 * time.Millisecond
 // that the others re-form; when they do not, all of them.
 func (c *Comm) Reform(ctx context.Context) (*Comm, error) {
 	j := c.job
-	if c.id != worldID || j.again == nil {
+	if c.group.ID() != session.WorldID || j.again == nil {
 		return nil, errors.New("thunder: only the Comm of Init can be re-formed")
 	}
-	c.failAll(&AbortError{Rank: j.rank, Reason: "it re-forms the job"})
+	c.group.FailAll(&AbortError{Rank: j.rank, Reason: "it re-forms the job"})
 	if err := c.Close(); err != nil {
 		j.log.Warn("closing the old generation", "err", err)
 	}
@@ -42,14 +43,14 @@ func (c *Comm) Reform(ctx context.Context) (*Comm, error) {
 
 // enterNext is what Init does, for a later generation.
 func enterNext(ctx context.Context, o Options, cfg rendezvous.Config, generation uint32) (*Comm, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, &startError{cfg.StartTimeout})
+	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, &session.StartError{After: cfg.StartTimeout})
 	defer cancel()
 	for {
 		cfg.Generation = generation
 		c, err := enter(ctx, o, cfg)
 		rejected, ok := errors.AsType[*handshake.RejectedError](err)
 		if err == nil || !ok || rejected.Code != handshake.WrongGeneration {
-			return c, err
+			return c, asSettingsError(err)
 		}
 		if cfg.Way() == rendezvous.Coordinated {
 			generation++ // a coordinator turns away only those that are behind
@@ -61,6 +62,3 @@ func enterNext(ctx context.Context, o Options, cfg rendezvous.Config, generation
 		}
 	}
 }
-
-// Generation counts how many times the job was begun anew, from 0.
-func (c *Comm) Generation() int { return int(c.job.generation) }

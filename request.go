@@ -1,12 +1,6 @@
 package thunder
 
-import (
-	"fmt"
-	"math/bits"
-	"slices"
-
-	"thundercollective/internal/reduce"
-)
+import "thundercollective/internal/reduce"
 
 // A Request is one operation in terms of bytes, for callers that know the element
 // type only at run time, such as bindings. Go programs use AllReduce and the other
@@ -42,127 +36,64 @@ type Request struct {
 	Varying    bool // the v-form: ranks' parts may differ in length
 }
 
-// check validates a request for one rank of a group of n, and returns how many
-// elements it is about: what all ranks have to agree on.
-func (r *Request) check(rank, n int) (count int, err error) {
-	if r.Kind == KindBarrier {
-		return 0, nil
-	}
-	if !r.DType.Valid() {
-		return 0, fmt.Errorf("%v: no element type", r.Kind)
-	}
-	if r.Kind.Reduces() {
-		if _, err := reduce.Lookup(r.DType, r.Op); err != nil {
-			return 0, fmt.Errorf("%v: %w", r.Kind, err)
-		}
-	}
-	if (r.Kind.Rooted() || r.Kind.PointToPoint()) && (r.Root < 0 || r.Root >= n) {
-		return 0, fmt.Errorf("%v: rank %d is not in the group of %d ranks", r.Kind, r.Root, n)
-	}
-	size := r.DType.Size() // a power of two
-	shift := bits.TrailingZeros8(uint8(size))
-	if (len(r.Send)|len(r.Recv))&(size-1) != 0 {
-		return 0, fmt.Errorf("%v: buffers of %d and %d bytes do not hold whole %v elements", r.Kind, len(r.Send), len(r.Recv), r.DType)
-	}
-	send, recv := len(r.Send)>>shift, len(r.Recv)>>shift
-	bad := func(what string, have, want int) (int, error) {
-		return 0, fmt.Errorf("%v on %d ranks: the %s buffer has %d elements, it needs %d", r.Kind, n, what, have, want)
-	}
-	switch r.Kind {
-	case KindAllReduce, KindReduce:
-		if r.Send != nil && send != recv {
-			return bad("receive", recv, send)
-		}
-		return recv, nil
-	case KindBroadcast, KindRecv:
-		return recv, nil
-	case KindSend:
-		return send, nil
-	case KindSendRecv:
-		if r.From < 0 || r.From >= n {
-			return 0, fmt.Errorf("%v: rank %d is not in the group of %d ranks", r.Kind, r.From, n)
-		}
-		return send, nil
-	case KindReduceScatter:
-		if send != n*recv {
-			return bad("send", send, n*recv)
-		}
-		return recv, nil
-	case KindAllGather:
-		if r.Varying {
-			return r.checkCounts("receive", r.RecvCounts, recv, send, rank, n)
-		}
-		if recv != n*send {
-			return bad("receive", recv, n*send)
-		}
-		return send, nil
-	case KindGather:
-		switch {
-		case rank != r.Root:
-			return send, nil
-		case r.Varying:
-			return r.checkCounts("receive", r.RecvCounts, recv, send, rank, n)
-		case recv != n*send:
-			return bad("receive", recv, n*send)
-		}
-		return send, nil
-	case KindScatter:
-		switch {
-		case rank != r.Root:
-			return recv, nil
-		case r.Varying:
-			return r.checkCounts("send", r.SendCounts, send, recv, rank, n)
-		case send != n*recv:
-			return bad("send", send, n*recv)
-		}
-		return recv, nil
-	case KindAllToAll:
-		if r.Varying {
-			if _, err := r.checkCounts("send", r.SendCounts, send, -1, rank, n); err != nil {
-				return 0, err
-			}
-			if _, err := r.checkCounts("receive", r.RecvCounts, recv, -1, rank, n); err != nil {
-				return 0, err
-			}
-			if s, d := r.SendCounts[rank], r.RecvCounts[rank]; s != d {
-				return 0, fmt.Errorf("%v: this rank sends itself %d elements but receives %d", r.Kind, s, d)
-			}
-			return 0, nil
-		}
-		if send != recv || send%n != 0 {
-			return 0, fmt.Errorf("%v on %d ranks: send buffer of %d and receive buffer of %d elements: they must be equal and divisible by %d", r.Kind, n, send, recv, n)
-		}
-		return send / n, nil
-	}
-	return 0, fmt.Errorf("unknown operation %v", r.Kind)
+// The requests behind the generic functions, blocking and asynchronous.
+
+func allReduceRequest[T Element](buf []T, op Op) Request {
+	return Request{Kind: KindAllReduce, DType: reduce.DTypeOf[T](), Op: op, Recv: reduce.Bytes(buf)}
 }
 
-// checkCounts validates a list of counts against the buffer it describes, and
-// this rank's own entry against its own part (-1: not known).
-func (r *Request) checkCounts(what string, counts []int, have, own, rank, n int) (int, error) {
-	if len(counts) != n {
-		return 0, fmt.Errorf("%v: %d %s counts for %d ranks", r.Kind, len(counts), what, n)
-	}
-	sum := 0
-	for i, c := range counts {
-		if c < 0 {
-			return 0, fmt.Errorf("%v: %s count of rank %d is %d", r.Kind, what, i, c)
-		}
-		sum += c
-	}
-	if sum != have {
-		return 0, fmt.Errorf("%v: %s counts add up to %d elements, the buffer has %d", r.Kind, what, sum, have)
-	}
-	if own >= 0 && counts[rank] != own {
-		return 0, fmt.Errorf("%v: the %s count of this rank (%d) is %d, its buffer has %d elements", r.Kind, what, rank, counts[rank], own)
-	}
-	return sum, nil
+func reduceRequest[T Element](buf []T, op Op, root int) Request {
+	return Request{Kind: KindReduce, DType: reduce.DTypeOf[T](), Op: op, Root: root, Recv: reduce.Bytes(buf)}
 }
 
-// clone copies what an asynchronous operation needs after its call has returned.
-func (r *Request) clone() *Request {
-	c := *r
-	c.SendCounts = slices.Clone(r.SendCounts)
-	c.RecvCounts = slices.Clone(r.RecvCounts)
-	return &c
+func reduceScatterRequest[T Element](dst, src []T, op Op) Request {
+	return Request{Kind: KindReduceScatter, DType: reduce.DTypeOf[T](), Op: op, Send: reduce.Bytes(src), Recv: reduce.Bytes(dst)}
+}
+
+func allGatherRequest[T Element](dst, src []T) Request {
+	return Request{Kind: KindAllGather, DType: reduce.DTypeOf[T](), Send: reduce.Bytes(src), Recv: reduce.Bytes(dst)}
+}
+
+func allGatherVRequest[T Element](dst, src []T, counts []int) Request {
+	return Request{Kind: KindAllGather, DType: reduce.DTypeOf[T](), Send: reduce.Bytes(src), Recv: reduce.Bytes(dst), RecvCounts: counts, Varying: true}
+}
+
+func broadcastRequest[T Element](buf []T, root int) Request {
+	return Request{Kind: KindBroadcast, DType: reduce.DTypeOf[T](), Root: root, Recv: reduce.Bytes(buf)}
+}
+
+func gatherRequest[T Element](dst, src []T, root int) Request {
+	return Request{Kind: KindGather, DType: reduce.DTypeOf[T](), Root: root, Send: reduce.Bytes(src), Recv: reduce.Bytes(dst)}
+}
+
+func gatherVRequest[T Element](dst, src []T, counts []int, root int) Request {
+	return Request{Kind: KindGather, DType: reduce.DTypeOf[T](), Root: root, Send: reduce.Bytes(src), Recv: reduce.Bytes(dst), RecvCounts: counts, Varying: true}
+}
+
+func scatterRequest[T Element](dst, src []T, root int) Request {
+	return Request{Kind: KindScatter, DType: reduce.DTypeOf[T](), Root: root, Send: reduce.Bytes(src), Recv: reduce.Bytes(dst)}
+}
+
+func scatterVRequest[T Element](dst, src []T, counts []int, root int) Request {
+	return Request{Kind: KindScatter, DType: reduce.DTypeOf[T](), Root: root, Send: reduce.Bytes(src), Recv: reduce.Bytes(dst), SendCounts: counts, Varying: true}
+}
+
+func allToAllRequest[T Element](dst, src []T) Request {
+	return Request{Kind: KindAllToAll, DType: reduce.DTypeOf[T](), Send: reduce.Bytes(src), Recv: reduce.Bytes(dst)}
+}
+
+func allToAllVRequest[T Element](dst, src []T, sendCounts, recvCounts []int) Request {
+	return Request{Kind: KindAllToAll, DType: reduce.DTypeOf[T](), Send: reduce.Bytes(src), Recv: reduce.Bytes(dst), SendCounts: sendCounts, RecvCounts: recvCounts, Varying: true}
+}
+
+func sendRequest[T Element](buf []T, to int) Request {
+	return Request{Kind: KindSend, DType: reduce.DTypeOf[T](), Root: to, Send: reduce.Bytes(buf)}
+}
+
+func recvRequest[T Element](buf []T, from int) Request {
+	return Request{Kind: KindRecv, DType: reduce.DTypeOf[T](), Root: from, Recv: reduce.Bytes(buf)}
+}
+
+func sendRecvRequest[T Element](send []T, to int, recv []T, from int) Request {
+	return Request{Kind: KindSendRecv, DType: reduce.DTypeOf[T](), Root: to, From: from, Send: reduce.Bytes(send), Recv: reduce.Bytes(recv)}
 }

@@ -21,6 +21,8 @@ type (
 	Kind = collective.Kind
 	// Algo is a way to perform an operation.
 	Algo = collective.Algo
+	// A Path is how ranks carry out an operation. See Comm.Choice.
+	Path = collective.Path
 	// Traffic counts messages and payload bytes.
 	Traffic = fabric.Traffic
 )
@@ -86,6 +88,15 @@ const (
 	Hier            = collective.Hier
 )
 
+// Paths. Comm.Choice returns which one an operation takes.
+const (
+	PathMessages  = collective.PathMessages
+	PathBoard     = collective.PathBoard
+	PathExchange  = collective.PathExchange
+	PathShared    = collective.PathShared
+	PathRoundTrip = collective.PathRoundTrip
+)
+
 // ParseDType reads an element type by its short name, such as "f32".
 func ParseDType(s string) (DType, error) { return reduce.ParseDType(s) }
 
@@ -94,3 +105,36 @@ func ParseOp(s string) (Op, error) { return reduce.ParseOp(s) }
 
 // ParseAlgo reads an algorithm by name, such as "ring".
 func ParseAlgo(s string) (Algo, error) { return collective.ParseAlgo(s) }
+
+// ParseKind reads an operation by name, such as "allreduce".
+func ParseKind(s string) (Kind, error) { return collective.ParseKind(s) }
+
+// DTypes lists the element types.
+func DTypes() []DType { return reduce.DTypes() }
+
+// Ops lists the reductions. Not every element type has all of them: see CheckOp.
+func Ops() []Op { return reduce.Ops() }
+
+// Algos lists the algorithms of an operation, without Auto.
+func Algos(k Kind) []Algo { return collective.Algos(k) }
+
+// CheckOp returns an error if op is not defined for elements of type dt, as Xor is
+// not for F32.
+func CheckOp(dt DType, op Op) error {
+	_, err := reduce.Lookup(dt, op)
+	return err
+}
+
+// ToFloat16 rounds f to the nearest Float16, ties to even.
+func ToFloat16(f float32) Float16 { return reduce.ToFloat16(f) }
+
+// ToBFloat16 rounds f to the nearest BFloat16, ties to even.
+func ToBFloat16(f float32) BFloat16 { return reduce.ToBFloat16(f) }
+
+// Bytes returns the memory of s without copying it, as Request.Send and Request.Recv
+// take it.
+func Bytes[T Element](s []T) []byte { return reduce.Bytes(s) }
+
+// Kernels names the code that reduces elements on this processor: "go", "avx2",
+// "avx512" or "neon".
+func Kernels() string { return reduce.Active() }

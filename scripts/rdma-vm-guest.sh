@@ -142,7 +142,7 @@ leftovers() {
 # soon as ever.
 ops() { wget -q -O - http://127.0.0.1:9400/metrics 2>/dev/null | sed -n 's/^thunder_operations_total{.*allreduce.*} //p'; }
 clock() {
-	THUNDER_SILENCE=1s THUNDER_METRICS=127.0.0.1:9400 /t/thunder launch -n 3 -- \
+	THUNDER_HEARTBEAT_TIMEOUT=1s THUNDER_METRICS=127.0.0.1:9400 /t/thunder launch -n 3 -- \
 		/t/thunder bench allreduce --fabric tcp --min 64 --max 64 --iters 100000000 >/tmp/out 2>&1 &
 	job=$!
 	n=0

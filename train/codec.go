@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"thundercollective"
-	"thundercollective/internal/reduce"
 )
 
 // A codec combines the values of a bucket with the other ranks', in place.
@@ -18,9 +17,9 @@ func newCodec(c *thunder.Comm, n int, cfg Config) codec {
 	case cfg.Wire == F32 || c.Size() == 1:
 		return &plain{comm: c, op: cfg.Op, algo: cfg.Algo}
 	case cfg.Wire == BF16:
-		return newHalf(c, n, cfg, thunder.BF16, reduce.ToBFloat16, reduce.BFloat16.Float32)
+		return newHalf(c, n, cfg, thunder.BF16, thunder.ToBFloat16, thunder.BFloat16.Float32)
 	case cfg.Wire == F16:
-		return newHalf(c, n, cfg, thunder.F16, reduce.ToFloat16, reduce.Float16.Float32)
+		return newHalf(c, n, cfg, thunder.F16, thunder.ToFloat16, thunder.Float16.Float32)
 	default:
 		return newQuantised(c, n, cfg.Op == thunder.Avg)
 	}
@@ -35,13 +34,13 @@ type plain struct {
 
 func (p *plain) combine(ctx context.Context, values []float32) error {
 	return p.comm.Do(ctx, &thunder.Request{
-		Kind: thunder.KindAllReduce, DType: thunder.F32, Op: p.op, Algo: p.algo, Recv: reduce.Bytes(values),
+		Kind: thunder.KindAllReduce, DType: thunder.F32, Op: p.op, Algo: p.algo, Recv: thunder.Bytes(values),
 	})
 }
 
 // half sends 16-bit floats. An average is divided before it is summed, not after,
 // so that float16 does not overflow on the way.
-type half[T reduce.Float16 | reduce.BFloat16] struct {
+type half[T thunder.Float16 | thunder.BFloat16] struct {
 	comm   *thunder.Comm
 	dtype  thunder.DType
 	algo   thunder.Algo
@@ -51,7 +50,7 @@ type half[T reduce.Float16 | reduce.BFloat16] struct {
 	widen  func(T) float32
 }
 
-func newHalf[T reduce.Float16 | reduce.BFloat16](c *thunder.Comm, n int, cfg Config, dt thunder.DType, narrow func(float32) T, widen func(T) float32) *half[T] {
+func newHalf[T thunder.Float16 | thunder.BFloat16](c *thunder.Comm, n int, cfg Config, dt thunder.DType, narrow func(float32) T, widen func(T) float32) *half[T] {
 	h := &half[T]{comm: c, dtype: dt, algo: cfg.Algo, scale: 1, wire: make([]T, n), narrow: narrow, widen: widen}
 	if cfg.Op == thunder.Avg {
 		h.scale = 1 / float32(c.Size())
@@ -64,7 +63,7 @@ func (h *half[T]) combine(ctx context.Context, values []float32) error {
 		h.wire[i] = h.narrow(v * h.scale)
 	}
 	err := h.comm.Do(ctx, &thunder.Request{
-		Kind: thunder.KindAllReduce, DType: h.dtype, Op: thunder.Sum, Algo: h.algo, Recv: reduce.Bytes(h.wire),
+		Kind: thunder.KindAllReduce, DType: h.dtype, Op: thunder.Sum, Algo: h.algo, Recv: thunder.Bytes(h.wire),
 	})
 	if err != nil {
 		return err

@@ -101,6 +101,7 @@ Exit status: 0 if all went well, 1 if the run failed or any element was wrong,
 	fs.StringVar(&f.work.fabric, "fabric", "", "`FABRIC` that carries the messages: tcp, rdma, shm for ranks of one machine, auto for the best of them, or mem for ranks in one process (default auto) (THUNDER_FABRIC)")
 	f.work.addSweep(fs)
 	f.work.addCommon(fs)
+	renamed(cmd, "apart", "barrier-each")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a row")
 	fs.BoolVar(&f.rails, "rails", false, "print what went over each rail of rank 0, where ranks are joined by several")
 	fs.StringVar(&f.svg, "svg", "", "draw the results into an SVG `FILE`; matrix: a heat map")

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	thunder "thundercollective"
 	"thundercollective/internal/bench"
 	"thundercollective/internal/freeaddr"
-	"thundercollective/internal/reduce"
 )
 
 // small keeps a run short.
@@ -27,7 +27,7 @@ func TestBenchProcesses(t *testing.T) {
 	}
 	var jobs []job
 	for i, mode := range bench.Modes() {
-		dt := reduce.DTypes()[i]
+		dt := thunder.DTypes()[i]
 		jobs = append(jobs, job{mode, 3, []string{"--dtype", dt.String(), "--op", "max"}})
 	}
 	for _, n := range []int{1, 2, 9} {
@@ -49,7 +49,7 @@ func TestBenchProcesses(t *testing.T) {
 		t.Run(strings.Join(append([]string{string(j.mode), strconv.Itoa(j.ranks)}, j.more...), " "), func(t *testing.T) {
 			t.Parallel()
 			rows := rowsOf(t, args...)
-			cfg := bench.Config{Mode: j.mode, Max: 5000, Factor: 70, DType: reduce.F32}
+			cfg := bench.Config{Mode: j.mode, Max: 5000, Factor: 70, DType: thunder.F32}
 			if n := cfg.Rows(j.ranks); j.more == nil && len(rows) != n {
 				t.Errorf("%d rows, want %d", len(rows), n)
 			}

@@ -7,8 +7,8 @@ import (
 
 	hostlist "thundercollective/internal/launch/hosts"
 	"thundercollective/internal/topology"
-	"thundercollective/internal/topology/ask"
 	"thundercollective/internal/topology/probe"
+	"thundercollective/internal/topology/sshrun"
 
 	"github.com/spf13/pflag"
 )
@@ -33,8 +33,8 @@ func (f *clusterFlags) add(fs *pflag.FlagSet) {
 // usage.
 func (f *clusterFlags) check(fs *pflag.FlagSet) error { return notEmpty(fs, "hosts", "root") }
 
-func (f *clusterFlags) asker() *ask.Asker {
-	return &ask.Asker{SSH: strings.Fields(f.ssh), Where: f.thunder, Self: ask.Executable()}
+func (f *clusterFlags) runner() *sshrun.Runner {
+	return &sshrun.Runner{SSH: strings.Fields(f.ssh), RemotePath: f.thunder, Self: sshrun.Executable()}
 }
 
 // graph asks the machines.
@@ -61,7 +61,7 @@ func (f *clusterFlags) machines(ctx context.Context) ([]*probe.Machine, error) {
 		if err != nil {
 			return nil, err
 		}
-		return f.asker().Machines(ctx, names), nil
+		return f.runner().Machines(ctx, names), nil
 	}
 	return []*probe.Machine{probe.Probe(ctx, probe.Live())}, nil
 }
@@ -79,7 +79,7 @@ func (f *clusterFlags) names() ([]string, error) {
 	return names, nil
 }
 
-// lostError says which machines could not be asked, nil if all could.
+// lostError names the machines that did not answer; it returns nil if all did.
 func lostError(g *topology.Graph) error {
 	var lost []string
 	for _, m := range g.Machines {
@@ -90,5 +90,5 @@ func lostError(g *topology.Graph) error {
 	if lost == nil {
 		return nil
 	}
-	return fmt.Errorf("%d of %d machines could not be asked: %s", len(lost), len(g.Machines), strings.Join(lost, "; "))
+	return fmt.Errorf("%d of %d machines did not answer: %s", len(lost), len(g.Machines), strings.Join(lost, "; "))
 }

@@ -15,7 +15,6 @@ import (
 	"thundercollective/internal/bench"
 	"thundercollective/internal/plot"
 	"thundercollective/internal/plural"
-	"thundercollective/internal/reduce"
 
 	"github.com/spf13/cobra"
 )
@@ -150,13 +149,10 @@ func demoVariants(mode bench.Mode) []bench.Config {
 			list = append(list, bench.Config{Mode: mode, Algo: algo, Iters: 1, Fabric: "mem", Streams: 1})
 			continue
 		}
-		for _, dt := range reduce.DTypes() {
+		for _, dt := range thunder.DTypes() {
 			ops := []thunder.Op{thunder.Sum}
 			if mode.Reduces() {
-				ops = slices.DeleteFunc(reduce.Ops(), func(op thunder.Op) bool {
-					_, err := reduce.Lookup(dt, op)
-					return err != nil
-				})
+				ops = slices.DeleteFunc(thunder.Ops(), func(op thunder.Op) bool { return thunder.CheckOp(dt, op) != nil })
 			}
 			for _, op := range ops {
 				for _, size := range checkSizes {
@@ -171,7 +167,7 @@ func demoVariants(mode bench.Mode) []bench.Config {
 // processes checks the collectives between processes, each with other types.
 func (d *demo) processes(ctx context.Context) error {
 	d.say("\n%s\n", d.ink.Bold("2. The same between processes, over TCP, that prove to each other who they are"))
-	types := reduce.DTypes()
+	types := thunder.DTypes()
 	for i, mode := range bench.Collectives() {
 		begin := time.Now()
 		dt := types[i%len(types)]

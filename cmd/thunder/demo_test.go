@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	thunder "thundercollective"
 	"thundercollective/internal/bench"
-	"thundercollective/internal/reduce"
 )
 
 func TestDemoRows(t *testing.T) {
@@ -29,7 +29,7 @@ func TestDemoRows(t *testing.T) {
 			}
 		}
 	}
-	for _, dt := range reduce.DTypes() {
+	for _, dt := range thunder.DTypes() {
 		if !seen[cell{"any", dt.String()}] {
 			t.Errorf("%v is not shown", dt)
 		}

@@ -124,7 +124,7 @@ func (f *doctorFlags) measure(cmd *cobra.Command, g *topology.Graph) []doctor.Me
 	case f.cluster.hosts == "":
 		return nil // one machine has no cable of which both ends are known
 	}
-	m := &doctor.Meter{Hosts: f.cluster.asker(), Max: f.max}
+	m := &doctor.Meter{Hosts: f.cluster.runner(), Max: f.max}
 	if status := cmd.ErrOrStderr(); isTerminal(status) {
 		m.Progress = func(what string) { fmt.Fprintf(status, "measuring %s ...\n", what) }
 	}

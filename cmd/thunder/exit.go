@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	thunder "thundercollective"
+	"thundercollective/internal/env"
 	"thundercollective/internal/rendezvous"
 
 	"github.com/spf13/cobra"
@@ -47,10 +49,21 @@ func (e *failure) Error() string {
 
 func (e *failure) Unwrap() error { return e.err }
 
-// working wraps the function behind a verb so that its errors, unless they are
+// working wraps the function behind a verb. It refuses to run in an environment with
+// misspelt variables, whether or not the verb would use them, and sorts errors as coded.
+func working(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return coded(func(cmd *cobra.Command, args []string) error {
+		if _, err := env.Names(os.Environ()); err != nil {
+			return &usageError{err}
+		}
+		return run(cmd, args)
+	})
+}
+
+// coded wraps the function behind a verb so that its errors, unless they are
 // about usage or carry a code already, count as failures. What cobra itself
 // complains about never gets here and is about usage.
-func working(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+func coded(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		err := run(cmd, args)
 		var usage *usageError
@@ -69,11 +82,12 @@ func working(run func(cmd *cobra.Command, args []string) error) func(*cobra.Comm
 // variables or in a hostfile.
 func badInput(err error) bool {
 	_, option := errors.AsType[*thunder.OptionError](err)
+	_, variable := errors.AsType[*env.Error](err)
 	_, config := errors.AsType[*rendezvous.ConfigError](err)
 	_, addr := errors.AsType[*rendezvous.AddrError](err)
 	_, file := errors.AsType[*rendezvous.HostfileError](err)
 	_, exposed := errors.AsType[*rendezvous.ExposureError](err)
-	return option || config || addr || file || exposed
+	return option || variable || config || addr || file || exposed
 }
 
 // execute runs the command line and returns the exit code.

@@ -11,8 +11,11 @@ import (
 func TestExplanation(t *testing.T) {
 	cpu, predicted := 0.25, 20.0
 	rows := []bench.Row{{
-		SizeBytes: 4096, Algo: "ring", Fabric: "tcp", Streams: 3, Segment: 65536, ElapsedSecs: 4, WaitCPU: &cpu, Predicted: &predicted,
-		Crowding: 1.5, Model: &thunder.Model{Alpha: 8, Beta: 0.5, Gamma: 0.1, Local: &thunder.LinkCost{Alpha: 2, Beta: 0.25}}, Lat: bench.Latency{P50: 30},
+		SizeBytes: 4096, Algo: "ring", Fabric: "tcp", Streams: 3, ElapsedSecs: 4, WaitCPU: &cpu, Lat: bench.Latency{P50: 30},
+		Prediction: bench.Prediction{
+			Predicted: &predicted, Segment: 65536, Crowding: 1.5,
+			Model: &thunder.Model{Alpha: 8, Beta: 0.5, Gamma: 0.1, Local: &thunder.LinkCost{Alpha: 2, Beta: 0.25}},
+		},
 	}}
 	got := explanation(rows)
 	if strings.Contains(got, "--help") {
@@ -23,7 +26,7 @@ func TestExplanation(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
 	}
-	pooled := bench.Row{SizeBytes: 8192, Algo: "pooled", Fabric: "shm", Model: rows[0].Model, Lat: bench.Latency{P50: 5}}
+	pooled := bench.Row{SizeBytes: 8192, Algo: "pooled", Fabric: "shm", Prediction: bench.Prediction{Model: rows[0].Model}, Lat: bench.Latency{P50: 5}}
 	if got := explanation([]bench.Row{pooled}); !strings.Contains(got, "8192    pooled         -        -              -           5.00        -") || !strings.Contains(got, "--help") {
 		t.Errorf("a row without messages is explained as\n%s", got)
 	}

@@ -24,6 +24,7 @@ func (f *firstFlags) add(cmd *cobra.Command) {
 	f.join.add(fs)
 	fs.StringVar(&f.mode, "mode", string(bench.PingPong), "`MODE` to measure, as in 'thunder bench'")
 	f.work.addCommon(fs)
+	renamed(cmd, "apart", "barrier-each")
 	fs.StringVar(&f.work.size, "size", "64MiB", "message `SIZE`: bytes, or with KiB, MiB, GiB")
 	fs.BoolVar(&f.json, "json", false, "print the result as JSON")
 	completeModes(cmd)

@@ -12,7 +12,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/internal/bench"
-	"thundercollective/internal/reduce"
+	"thundercollective/internal/env"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -30,7 +30,7 @@ type workFlags struct {
 	warmup  int
 	noCheck bool
 	sums    bool
-	apart   bool
+	barrier bool
 	alloc   bool
 	idle    time.Duration
 	explain bool
@@ -41,8 +41,8 @@ type workFlags struct {
 }
 
 func (f *workFlags) addCommon(fs *pflag.FlagSet) {
-	fs.StringVar(&f.dtype, "dtype", "f32", "element `TYPE`: "+join(reduce.DTypes()))
-	fs.StringVar(&f.op, "op", "sum", "`REDUCTION`: "+join(reduce.Ops()))
+	fs.StringVar(&f.dtype, "dtype", "f32", "element `TYPE`: "+join(thunder.DTypes()))
+	fs.StringVar(&f.op, "op", "sum", "`REDUCTION`: "+join(thunder.Ops()))
 	fs.StringVar(&f.algo, "algo", "auto", "`ALGORITHM`: "+join(algos()))
 	fs.IntVar(&f.streams, "num-streams", 0, "TCP streams to each peer (default: those of THUNDER_PROFILE, or what suits the processors)")
 	fs.IntVar(&f.root, "root", 0, "`RANK` that is the root of broadcast, reduce, gather and scatter")
@@ -50,7 +50,7 @@ func (f *workFlags) addCommon(fs *pflag.FlagSet) {
 	fs.IntVar(&f.warmup, "warmup", -1, "iterations before that are not timed (default: by size)")
 	fs.BoolVar(&f.noCheck, "no-check", false, "do not check the results")
 	fs.BoolVar(&f.sums, "checksum", false, "send a checksum with every message over TCP, on all ranks or on none (THUNDER_CHECKSUM=1)")
-	fs.BoolVar(&f.apart, "apart", false, "have the ranks meet before each iteration, so that the root of a broadcast cannot run ahead")
+	fs.BoolVar(&f.barrier, "barrier-each", false, "perform a barrier before each iteration, so that the root of a broadcast cannot run ahead")
 	fs.BoolVar(&f.alloc, "alloc", false, "take the buffers from the fabric's own memory (Comm.Alloc)")
 	fs.BoolVar(&f.explain, "explain", false, "measure what a message costs first, and print the time predicted from it beside each row")
 	fs.DurationVar(&f.idle, "idle", 0, "barrier: hold the last rank back for so long, and print the processor time of those that wait")
@@ -90,7 +90,7 @@ func texts[T fmt.Stringer](list []T) []string {
 // complete teaches the shell the values of the flags.
 func (f *workFlags) complete(cmd *cobra.Command) {
 	for name, values := range map[string][]string{
-		"dtype": texts(reduce.DTypes()), "op": texts(reduce.Ops()), "algo": texts(algos()),
+		"dtype": texts(thunder.DTypes()), "op": texts(thunder.Ops()), "algo": texts(algos()),
 	} {
 		completeFlag(cmd, name, values)
 	}
@@ -112,9 +112,15 @@ func completeFlag(cmd *cobra.Command, name string, values []string) {
 // config turns the flags into what bench takes; fabric is the one to use if nothing
 // says otherwise. Errors are about usage.
 func (f *workFlags) config(fs *pflag.FlagSet, mode, fabric string) (bench.Config, error) {
-	f.fabric = cmp.Or(f.fabric, os.Getenv("THUNDER_FABRIC"), fabric)
+	vars := &env.Reader{}
+	if f.fabric == "" {
+		f.fabric = cmp.Or(vars.Choice(env.Fabric), fabric)
+	}
+	if err := vars.Err(); err != nil {
+		return bench.Config{}, &usageError{err}
+	}
 	cfg := bench.Config{Fabric: f.fabric, Root: f.root, Factor: f.factor, Iters: f.iters, Warmup: f.warmup, NoCheck: f.noCheck, Streams: f.streams,
-		Apart: f.apart, Alloc: f.alloc, Idle: f.idle, Explain: f.explain}
+		BarrierEach: f.barrier, Alloc: f.alloc, Idle: f.idle, Explain: f.explain}
 	var err error
 	if cfg.Mode, err = bench.ParseMode(mode); err != nil {
 		return cfg, &usageError{err}

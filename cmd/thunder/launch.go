@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"thundercollective/internal/env"
 	"thundercollective/internal/launch"
 	"thundercollective/internal/launch/agent"
 	"thundercollective/internal/launch/hosts"
@@ -107,7 +108,7 @@ type launchFlags struct {
 	ssh         string
 	thunder     string
 	grace       time.Duration
-	silence     time.Duration
+	heartbeat   time.Duration
 }
 
 func (f *launchFlags) add(cmd *cobra.Command) {
@@ -137,7 +138,8 @@ func (f *launchFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.ssh, "ssh", "ssh", "the ssh `COMMAND`, with options if need be")
 	fs.StringVar(&f.thunder, "thunder", "", "`PATH` of thunder on other machines (default: as here, or in the search path)")
 	fs.DurationVar(&f.grace, "grace", 0, "time from SIGTERM to SIGKILL when a job is ended (default 2.5s)")
-	fs.DurationVar(&f.silence, "silence", launch.DefaultSilence, "how long another machine runs on when it does not hear from us")
+	fs.DurationVar(&f.heartbeat, "heartbeat-timeout", launch.DefaultSilence, "how long another machine runs on without a heartbeat of the launcher; for ranks, see THUNDER_HEARTBEAT_TIMEOUT")
+	renamed(cmd, "silence", "heartbeat-timeout")
 	cmd.RegisterFlagCompletionFunc("print-config", cobra.FixedCompletions(native.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RegisterFlagCompletionFunc("restart-mode", cobra.FixedCompletions([]string{"rank", "all"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RegisterFlagCompletionFunc("tag", cobra.FixedCompletions([]string{"on", "off"}, cobra.ShellCompDirectiveNoFileComp))
@@ -187,7 +189,7 @@ func (f *launchFlags) config(cmd *cobra.Command, args []string) (*launch.Config,
 	}
 	cfg := &launch.Config{
 		Argv: args, Python: f.python, Dir: f.cwd, Copy: f.copies, Port: f.port,
-		Restarts: f.restarts, RestartAll: f.restartMode == "all", ReformWait: f.reformWait, Timeout: f.timeout, Grace: f.grace, Silence: f.silence, Version: release(),
+		Restarts: f.restarts, RestartAll: f.restartMode == "all", ReformWait: f.reformWait, Timeout: f.timeout, Grace: f.grace, Silence: f.heartbeat, Version: release(),
 		Agents: remote.Config{Agent: []string{self, "launch-agent"}, SSH: strings.Fields(f.ssh), Thunder: f.thunder},
 	}
 	if err := f.check(cmd.Flags()); err != nil {
@@ -204,6 +206,9 @@ func (f *launchFlags) config(cmd *cobra.Command, args []string) (*launch.Config,
 			kv += "=" + os.Getenv(kv)
 		}
 		cfg.Env = append(cfg.Env, kv)
+	}
+	if _, err := env.Names(cfg.Env); err != nil {
+		return nil, fmt.Errorf("--env: %w", err)
 	}
 	if err := f.terminal(cmd, cfg); err != nil {
 		return nil, err
@@ -225,7 +230,7 @@ func (f *launchFlags) check(fs *pflag.FlagSet) error {
 	if fs.Changed("ranks") && f.ranks < 1 {
 		return fmt.Errorf("-n: %d ranks; give 1 or more", f.ranks)
 	}
-	for name, d := range map[string]time.Duration{"timeout": f.timeout, "grace": f.grace, "silence": f.silence, "reform-wait": f.reformWait} {
+	for name, d := range map[string]time.Duration{"timeout": f.timeout, "grace": f.grace, "heartbeat-timeout": f.heartbeat, "reform-wait": f.reformWait} {
 		if d < 0 {
 			return fmt.Errorf("--%s: %v is negative; give a duration such as 90s or 5m", name, d)
 		}
@@ -237,7 +242,7 @@ func (f *launchFlags) check(fs *pflag.FlagSet) error {
 func (f *launchFlags) where(cfg *launch.Config) error {
 	var err error
 	var edges []rendezvous.EdgeSpec
-	if text := cmp.Or(f.edges, os.Getenv("THUNDER_EDGES")); text != "" {
+	if text := cmp.Or(f.edges, (&env.Reader{}).Text(env.Edges)); text != "" {
 		if edges, err = rendezvous.ParseEdges(text); err != nil {
 			return err
 		}

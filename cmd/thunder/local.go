@@ -18,6 +18,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/internal/bench"
+	"thundercollective/internal/env"
 	"thundercollective/internal/launch/local"
 	"thundercollective/internal/rendezvous"
 )
@@ -111,14 +112,14 @@ func (l *localRun) processes(ctx context.Context, emit func(bench.Row), stderr i
 		Bind:  true,
 		Env: func(rank int) []string {
 			return []string{
-				"THUNDER_RANK=" + strconv.Itoa(rank),
-				"THUNDER_LOCAL_RANK=" + strconv.Itoa(rank),
-				"THUNDER_WORLD_SIZE=" + strconv.Itoa(l.ranks),
-				"THUNDER_COORDINATOR=" + meeting.addr,
-				"THUNDER_COORDINATOR_SERVED=1",
-				"THUNDER_TOKEN=" + token,
+				env.Rank + "=" + strconv.Itoa(rank),
+				env.LocalRank + "=" + strconv.Itoa(rank),
+				env.WorldSize + "=" + strconv.Itoa(l.ranks),
+				env.Coordinator + "=" + meeting.addr,
+				env.CoordinatorServed + "=1",
+				env.Token + "=" + token,
 				// Nothing of a job that this process may itself be part of.
-				"THUNDER_TOKEN_FILE=", "THUNDER_HOSTFILE=", "THUNDER_ADDR=", "THUNDER_EDGES=", "THUNDER_GENERATION=", "THUNDER_INSECURE=",
+				env.TokenFile + "=", env.Hostfile + "=", env.Addr + "=", env.Edges + "=", env.Generation + "=", env.Insecure + "=",
 			}
 		},
 		Stdout: func(rank int) io.Writer {
@@ -229,8 +230,8 @@ func rankArgs(c bench.Config, timeout time.Duration) []string {
 	if c.NoCheck {
 		args = append(args, "--no-check")
 	}
-	if c.Apart {
-		args = append(args, "--apart")
+	if c.BarrierEach {
+		args = append(args, "--barrier-each")
 	}
 	if c.Alloc {
 		args = append(args, "--alloc")

@@ -24,7 +24,7 @@ func labMatrix(t *testing.T, l *lab.Lab) []bench.Row {
 			args = append(args, "--addr", a)
 		}
 		cmds[rank] = l.Command(rank, args...)
-		cmds[rank].Env = append(os.Environ(), "THUNDER_SILENCE=30s") // the machine may be busy
+		cmds[rank].Env = append(os.Environ(), "THUNDER_HEARTBEAT_TIMEOUT=30s") // the machine may be busy
 		cmds[rank].Stderr = &errs[rank]
 		if rank == 0 {
 			cmds[rank].Stdout = &out

@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"strings"
 
+	thunder "thundercollective"
 	"thundercollective/internal/bench"
-	"thundercollective/internal/reduce"
 )
 
 // A report shows the rows of a benchmark as they come, and at the end what they
@@ -53,7 +53,7 @@ func (r *report) about() []string {
 	if c.NoCheck {
 		check = "results not checked"
 	}
-	parts := []string{r.where, fabric, "algo " + c.Algo.String(), "kernels " + reduce.Active(), check}
+	parts := []string{r.where, fabric, "algo " + c.Algo.String(), "kernels " + thunder.Kernels(), check}
 	if c.Mode == bench.Matrix { // single messages
 		parts = []string{r.where, fabric, check}
 	}

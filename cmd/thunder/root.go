@@ -53,6 +53,7 @@ for each rank, with the same addresses in the same order.`,
 		newDoctorCmd(),
 		newSetupCmd(),
 		newSupportBundleCmd(),
+		newEnvCmd(),
 	)
 	return root
 }

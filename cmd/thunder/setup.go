@@ -12,7 +12,7 @@ import (
 
 	"thundercollective/internal/setup"
 	"thundercollective/internal/topology"
-	"thundercollective/internal/topology/ask"
+	"thundercollective/internal/topology/sshrun"
 
 	"github.com/spf13/cobra"
 )
@@ -203,7 +203,7 @@ func readPlan(in io.Reader, name string) (*setup.Plan, error) {
 
 // machine is this machine, ready to carry out plans.
 func (f *setupFlags) machine(out io.Writer) (*setup.Machine, error) {
-	x := &setup.Persistence{Root: "/", Thunder: ask.Executable(), StateDir: f.state}
+	x := &setup.Persistence{Root: "/", Thunder: sshrun.Executable(), StateDir: f.state}
 	way := f.persist
 	if way == setup.PersistAuto {
 		way = x.Detect(runtime.GOOS)
@@ -245,8 +245,8 @@ func (f *setupFlags) here(ctx context.Context, out io.Writer, p *setup.Plan) err
 // everywhere hands each machine its own plan. All are tried; when one fails, the
 // error names it, and the others can be undone with --undo.
 func (f *setupFlags) everywhere(ctx context.Context, out io.Writer, plans []setup.Plan, verb string) error {
-	asker := f.cluster.asker()
-	asker.Sudo = f.sudo
+	runner := f.cluster.runner()
+	runner.Sudo = f.sudo
 	if plans == nil {
 		machines, err := f.cluster.names()
 		if err != nil {
@@ -277,7 +277,7 @@ func (f *setupFlags) everywhere(ctx context.Context, out io.Writer, plans []setu
 		if host == "" {
 			host = p.Host
 		}
-		text, err := asker.Thunder(ctx, host, input.Bytes(), args...)
+		text, err := runner.Thunder(ctx, host, input.Bytes(), args...)
 		fmt.Fprintf(out, "%s: %s\n%s", p.Host, outcome(err), text)
 		if err != nil {
 			errs = append(errs, err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"thundercollective/internal/doctor"
+	"thundercollective/internal/env"
 	"thundercollective/internal/setup"
 	"thundercollective/internal/topology/probe"
 
@@ -90,7 +91,7 @@ func (f *bundleFlags) collect(ctx context.Context, now time.Time) (map[string]*d
 			return nil, err
 		}
 		for _, name := range names {
-			text, err := f.cluster.asker().Thunder(ctx, name, nil, "support-bundle", "-o", "-")
+			text, err := f.cluster.runner().Thunder(ctx, name, nil, "support-bundle", "-o", "-")
 			if err != nil {
 				return nil, err
 			}
@@ -109,12 +110,13 @@ func (f *bundleFlags) collect(ctx context.Context, now time.Time) (map[string]*d
 }
 
 func (f *bundleFlags) options(now time.Time) doctor.BundleOptions {
+	vars := &env.Reader{}
 	o := doctor.BundleOptions{
 		Version: version(), Environ: os.Environ(), Now: now,
 		Journal: filepath.Join(setup.DefaultStateDir(runtime.GOOS), "setup.json"),
-		Secrets: []string{os.Getenv("THUNDER_TOKEN")},
+		Secrets: []string{vars.Text(env.Token)},
 	}
-	if name := os.Getenv("THUNDER_TOKEN_FILE"); name != "" {
+	if name := vars.Text(env.TokenFile); name != "" {
 		if b, err := os.ReadFile(name); err == nil {
 			o.Secrets = append(o.Secrets, string(b))
 		}

@@ -11,9 +11,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/internal/bench"
-	"thundercollective/internal/collective"
 	"thundercollective/internal/plural"
-	"thundercollective/internal/reduce"
 
 	"github.com/spf13/cobra"
 )
@@ -132,7 +130,7 @@ func fewestStreams(models []thunder.Model) thunder.Model {
 // local measures ranks of this machine.
 func (f *tuneFlags) local(cmd *cobra.Command, fabric string, streams int) (thunder.Model, error) {
 	cfg := bench.Config{
-		Mode: bench.Barrier, DType: reduce.F32, Op: reduce.Sum, Algo: collective.Auto, Factor: bench.DefaultFactor,
+		Mode: bench.Barrier, DType: thunder.F32, Op: thunder.Sum, Algo: thunder.Auto, Factor: bench.DefaultFactor,
 		Iters: 1, Warmup: 0, Fabric: fabric, Streams: streams, Explain: true,
 	}
 	if err := checked(cfg.Validate(f.ranks)); err != nil {

@@ -135,6 +135,35 @@ func TestBadVariables(t *testing.T) {
 	}
 }
 
+// A misspelt variable is refused by every verb; what is nothing like ours is not.
+func TestMisspeltEnv(t *testing.T) {
+	for _, verb := range newRootCmd().Commands() {
+		if verb.Name() == "completion" || verb.Name() == "help" || verb.Name() == "env" {
+			continue
+		}
+		t.Run(verb.Name(), func(t *testing.T) {
+			args := []string{verb.Name()}
+			if verb.Name() == "bench" {
+				args = append(args, "barrier")
+			}
+			cmd := command(t, args...)
+			cmd.Env = append(cmd.Env, "THUNDER_TIMOUT=1s")
+			res := finish(t, cmd)
+			if res.code != exitUsage || res.stdout != "" || !strings.Contains(res.stderr, "THUNDER_TIMOUT is no variable of thunder; did you mean THUNDER_TIMEOUT?") {
+				t.Errorf("exit code %d, want %d; printed %q, %q", res.code, exitUsage, res.stdout, res.stderr)
+			}
+		})
+	}
+	if res := run(t, "launch", "--env", "THUNDER_TIMOUT=1s", "true"); res.code != exitUsage || !strings.Contains(res.stderr, "--env: THUNDER_TIMOUT is no variable") {
+		t.Errorf("launch --env: exit code %d, %q", res.code, res.stderr)
+	}
+	cmd := command(t, "bench", "barrier", "-n", "2", "--fabric", "tcp", "--iters", "1")
+	cmd.Env = append(cmd.Env, "THUNDER_"+"SERVICE_HOST=10.0.0.1", "THUNDER_"+"SKY_COLOUR=blue")
+	if res := finish(t, cmd); res.code != exitOK || strings.Count(res.stderr, "THUNDER_") != 1 || !strings.Contains(res.stderr, "SKY_COLOUR is no variable") {
+		t.Errorf("exit code %d, want 0 and one warning; printed %q", res.code, res.stderr)
+	}
+}
+
 // What fails although the command line is right gives exit code 1.
 func TestFailures(t *testing.T) {
 	alone, astray := freeaddr.Loopback(t, 2), filepath.Join(t.TempDir(), "astray.svg")

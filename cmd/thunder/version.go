@@ -5,13 +5,13 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"thundercollective/internal/reduce"
+	thunder "thundercollective"
 )
 
 // version describes this binary: the module's version, the commit it was built
 // from where the build knows it, the tool chain and platform, and the reduction
 // kernels this CPU gets.
-func version() string { return describe(buildInfo(), reduce.Active()) }
+func version() string { return describe(buildInfo(), thunder.Kernels()) }
 
 // stamp is the version that a build was given with -ldflags '-X main.stamp=...';
 // without, it is what Go knows of the module.

@@ -6,18 +6,17 @@ import (
 	"strings"
 	"time"
 
-	"thundercollective/internal/collective"
-	"thundercollective/internal/reduce"
+	thunder "thundercollective"
 )
 
 // A Config says what to measure. It has to be the same on every rank. The zero
 // value of a field stands for its default, where it has one.
 type Config struct {
 	Mode  Mode
-	DType reduce.DType    // F32 by default
-	Op    reduce.Op       // Sum by default
-	Algo  collective.Algo // Auto by default
-	Root  int             // of the modes that have one
+	DType thunder.DType // F32 by default
+	Op    thunder.Op    // Sum by default
+	Algo  thunder.Algo  // Auto by default
+	Root  int           // of the modes that have one
 
 	// Min, Max and Factor give the sizes: Min, Min·Factor, ... up to Max bytes.
 	// One that is not a whole number of elements (of blocks of elements, one for
@@ -34,10 +33,10 @@ type Config struct {
 	Warmup int
 	// NoCheck leaves out the checks of the results.
 	NoCheck bool
-	// Apart has the ranks meet before each timed iteration, which is not timed. Without,
+	// BarrierEach performs a barrier before each iteration, which is not timed. Without,
 	// iterations follow each other, and the root of a broadcast runs ahead: what is
 	// measured then is how fast broadcasts follow each other, not how long one takes.
-	Apart bool
+	BarrierEach bool
 	// Alloc takes the buffers from Comm.Alloc.
 	Alloc bool
 	// Idle, with Barrier, holds the last rank back for so long and measures the
@@ -73,10 +72,10 @@ func (e *ConfigError) Error() string { return e.Reason }
 
 func (c *Config) fill() {
 	if c.DType == 0 {
-		c.DType = reduce.F32
+		c.DType = thunder.F32
 	}
 	if c.Op == 0 {
-		c.Op = reduce.Sum
+		c.Op = thunder.Sum
 	}
 	if c.Factor == 0 {
 		c.Factor = DefaultFactor
@@ -97,11 +96,11 @@ func (c Config) Validate(ranks int) error {
 		return bad("dtype", "%v is not an element type", c.DType)
 	}
 	if c.Mode.Reduces() {
-		if _, err := reduce.Lookup(c.DType, c.Op); err != nil {
+		if err := thunder.CheckOp(c.DType, c.Op); err != nil {
 			return bad("op", "%v; %v has %s", err, c.DType, opsOf(c.DType))
 		}
 	}
-	if algos := c.Mode.Algos(); c.Algo != collective.Auto && !slices.Contains(algos, c.Algo) {
+	if algos := c.Mode.Algos(); c.Algo != thunder.Auto && !slices.Contains(algos, c.Algo) {
 		return bad("algo", "%s has no algorithm %v, want one of auto %s", c.Mode, c.Algo, names(algos))
 	}
 	switch {
@@ -124,10 +123,10 @@ func (c Config) Validate(ranks int) error {
 }
 
 // opsOf names the reductions that a type has.
-func opsOf(dt reduce.DType) string {
-	var list []reduce.Op
-	for _, op := range reduce.Ops() {
-		if _, err := reduce.Lookup(dt, op); err == nil {
+func opsOf(dt thunder.DType) string {
+	var list []thunder.Op
+	for _, op := range thunder.Ops() {
+		if thunder.CheckOp(dt, op) == nil {
 			list = append(list, op)
 		}
 	}

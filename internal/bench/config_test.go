@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"thundercollective/internal/collective"
-	"thundercollective/internal/reduce"
+	thunder "thundercollective"
 )
 
 func TestValidate(t *testing.T) {
@@ -30,10 +29,10 @@ func TestValidate(t *testing.T) {
 		{Config{}, 1, "mode", "allreduce"},
 		{Config{Mode: "allreduced"}, 1, "mode", "allreduce"},
 		{Config{Mode: AllReduce, DType: 99}, 2, "dtype", "element type"},
-		{Config{Mode: AllReduce, DType: reduce.F32, Op: reduce.Xor}, 2, "op", "sum prod min max avg"},
-		{Config{Mode: Reduce, DType: reduce.Bool, Op: reduce.Avg}, 2, "op", "sum prod min max and or xor"},
-		{Config{Mode: AllGather, Algo: collective.Tree}, 2, "algo", "auto ring"},
-		{Config{Mode: PingPong, Algo: collective.Ring}, 2, "algo", "auto"},
+		{Config{Mode: AllReduce, DType: thunder.F32, Op: thunder.Xor}, 2, "op", "sum prod min max avg"},
+		{Config{Mode: Reduce, DType: thunder.Bool, Op: thunder.Avg}, 2, "op", "sum prod min max and or xor"},
+		{Config{Mode: AllGather, Algo: thunder.Tree}, 2, "algo", "auto ring"},
+		{Config{Mode: PingPong, Algo: thunder.Ring}, 2, "algo", "auto"},
 		{Config{Mode: AllReduce, Algo: 99}, 2, "algo", "auto ring"},
 		{Config{Mode: Broadcast, Root: 2}, 2, "root", "0 to 1"},
 		{Config{Mode: Broadcast, Root: -1}, 2, "root", "0 to 1"},
@@ -50,7 +49,7 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	// A root or reduction that the mode does not use is of no concern.
-	if err := (Config{Mode: AllGather, Root: 7, DType: reduce.F32, Op: reduce.Xor}).Validate(2); err != nil {
+	if err := (Config{Mode: AllGather, Root: 7, DType: thunder.F32, Op: thunder.Xor}).Validate(2); err != nil {
 		t.Error(err)
 	}
 }
@@ -62,9 +61,9 @@ func TestShapes(t *testing.T) {
 		want  []shape
 	}{
 		{Config{Mode: AllReduce, Min: 4, Max: 64}, 3, []shape{{1, 4}, {4, 16}, {16, 64}}},
-		{Config{Mode: AllReduce, DType: reduce.F64, Min: 1, Max: 16, Factor: 2}, 3, []shape{{1, 8}, {2, 16}}},
+		{Config{Mode: AllReduce, DType: thunder.F64, Min: 1, Max: 16, Factor: 2}, 3, []shape{{1, 8}, {2, 16}}},
 		{Config{Mode: AllGather, Min: 4, Max: 64}, 3, []shape{{1, 12}, {2, 24}, {6, 72}}},
-		{Config{Mode: AllToAll, DType: reduce.I8, Min: 0, Max: 4, Factor: 2}, 2, []shape{{0, 0}, {1, 2}, {2, 4}}},
+		{Config{Mode: AllToAll, DType: thunder.I8, Min: 0, Max: 4, Factor: 2}, 2, []shape{{0, 0}, {1, 2}, {2, 4}}},
 		{Config{Mode: Barrier, Min: 4, Max: 64}, 3, []shape{{0, 0}}},
 		{Config{Mode: SendRecv}, 3, []shape{{0, 0}}},
 	} {

@@ -2,11 +2,10 @@ package bench
 
 import (
 	thunder "thundercollective"
-	"thundercollective/internal/collective"
 )
 
 // explain says what the model expected of the row; nothing if there is none.
-func (r *Row) explain(comm *thunder.Comm, m *collective.Model) {
+func (r *Row) explain(comm *thunder.Comm, m *thunder.Model) {
 	k := r.Mode.kind()
 	if m == nil {
 		return
@@ -20,15 +19,11 @@ func (r *Row) explain(comm *thunder.Comm, m *collective.Model) {
 	if r.Mode.blocks() {
 		bytes /= int64(r.WorldSize)
 	}
-	algo, err := collective.ParseAlgo(r.Algo)
+	algo, err := thunder.ParseAlgo(r.Algo)
 	if err != nil || k == 0 {
-		algo, k = collective.Direct, collective.SendRecv
+		algo, k = thunder.Direct, thunder.KindSendRecv
 	}
-	hosts := make([]string, comm.Size())
-	for rank := range hosts {
-		hosts[rank] = comm.Host(rank)
-	}
-	t := m.Predict(k, algo, r.WorldSize, collective.NewHosts(hosts), int(bytes))
+	t := thunder.Predict(comm, *m, k, algo, int(bytes))
 	if r.Mode == PingPong {
 		t *= 2 // there and back
 	}

@@ -25,8 +25,8 @@ func matrixRows() []Row {
 			var wrong int64
 			v := float64(10*from + to)
 			both := v / 6
-			row := Row{Mode: Matrix, WorldSize: 3, From: &from, To: &to, Wrong: &wrong, Streams: 4,
-				Lat: Latency{P50: v, P99: 2 * v}, AlgBW: v / 10, BusBW: v / 10, BothBW: &both}
+			row := Row{Mode: Matrix, WorldSize: 3, Pair: Pair{From: &from, To: &to, BothBW: &both}, Wrong: &wrong, Streams: 4,
+				Lat: Latency{P50: v, P99: 2 * v}, AlgBW: v / 10, BusBW: v / 10}
 			rows = append(rows, row)
 			if from*to != 0 {
 				continue

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"thundercollective/internal/collective"
+	thunder "thundercollective"
 )
 
 // A Mode is what a benchmark does, by the name users write.
@@ -89,8 +89,8 @@ func (m Mode) About() string {
 }
 
 // kind is the collective the mode is made of; 0 for those made of single messages.
-func (m Mode) kind() collective.Kind {
-	k, err := collective.ParseKind(string(m))
+func (m Mode) kind() thunder.Kind {
+	k, err := thunder.ParseKind(string(m))
 	if err != nil || k.PointToPoint() {
 		return 0
 	}
@@ -98,9 +98,9 @@ func (m Mode) kind() collective.Kind {
 }
 
 // Algos lists the algorithms that the mode can be run with, besides Auto.
-func (m Mode) Algos() []collective.Algo {
+func (m Mode) Algos() []thunder.Algo {
 	if k := m.kind(); k != 0 {
-		return collective.Algos(k)
+		return thunder.Algos(k)
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package bench
 import (
 	"bytes"
 
-	"thundercollective/internal/reduce"
+	thunder "thundercollective"
 )
 
 // period is after how many elements a pattern repeats. It is a prime, so that no
@@ -23,7 +23,7 @@ type pattern struct {
 }
 
 // newPattern makes the pattern whose element i has the value at(i mod period).
-func newPattern(dt reduce.DType, at func(i int) int64) pattern {
+func newPattern(dt thunder.DType, at func(i int) int64) pattern {
 	size := dt.Size()
 	one := make([]byte, period*size)
 	for i := range period {

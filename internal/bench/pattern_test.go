@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"testing"
 
-	"thundercollective/internal/reduce"
+	thunder "thundercollective"
 )
 
 func TestPatternFillAndWrong(t *testing.T) {
-	for _, dt := range []reduce.DType{reduce.U8, reduce.BF16, reduce.F32, reduce.F64} {
+	for _, dt := range []thunder.DType{thunder.U8, thunder.BF16, thunder.F32, thunder.F64} {
 		p := newPattern(dt, func(i int) int64 { return int64(i % limit) })
 		for _, count := range []int{0, 1, period - 1, period, period + 1, 3 * tileBytes} {
 			for _, start := range []int{0, 1, period - 1, period, 1 << 20} {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"thundercollective/internal/collective"
+	thunder "thundercollective"
 )
 
 // A Row is the result of one mode at one size, as --json prints it. Times and
@@ -46,22 +46,30 @@ type Row struct {
 	// WaitCPU is, with Config.Idle, how much of a processor the busiest of the
 	// waiting ranks used, in percent.
 	WaitCPU *float64 `json:"wait_cpu_percent,omitempty"`
-	// Predicted is, with Config.Explain, what Model expected of an iteration, and
-	// Segment the length of the pieces in which its messages travelled.
-	Predicted *float64          `json:"predicted_us,omitempty"`
-	Segment   int               `json:"segment_bytes,omitempty"`
-	Model     *collective.Model `json:"model,omitempty"`
-	// Crowding is how many ranks there are for each core of rank 0's machine, if more
-	// than one: Predicted is that many times what Model expects of ranks with a core each.
-	Crowding float64 `json:"ranks_per_core,omitempty"`
+	Prediction
+	Pair
+}
 
-	// From and To are the ranks of the pair in matrix rows, nil in others. Lat is
-	// then of round trips, AlgBW of From to To alone, and BothBW what both
-	// directions carry together when both are used at once, in GB/s.
-	From   *int     `json:"from,omitempty"`
-	To     *int     `json:"to,omitempty"`
+// A Prediction is what Config.Explain adds to a row: the time that the model expected.
+type Prediction struct {
+	// Predicted is the expected time of an iteration, Segment the length of the pieces
+	// in which its messages travelled.
+	Predicted *float64       `json:"predicted_us,omitempty"`
+	Segment   int            `json:"segment_bytes,omitempty"`
+	Model     *thunder.Model `json:"model,omitempty"`
+	// Crowding is the number of ranks for each core of rank 0's machine, if above 1:
+	// Predicted is that many times what Model expects of ranks that have a core each.
+	Crowding float64 `json:"ranks_per_core,omitempty"`
+}
+
+// A Pair is what a row of Matrix adds. Row.Lat is then of round trips, and Row.AlgBW
+// the rate from From to To alone.
+type Pair struct {
+	From *int `json:"from,omitempty"`
+	To   *int `json:"to,omitempty"`
+	// BothBW is the rate of both directions together when both are used at once, in GB/s.
 	BothBW *float64 `json:"both_gbs,omitempty"`
-	// Rail is the one rail of the pair that was used; nil if all were.
+	// Rail is the only rail that was used; nil if all were.
 	Rail *MatrixRail `json:"rail,omitempty"`
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	thunder "thundercollective"
-	"thundercollective/internal/collective"
 	"thundercollective/internal/crc32c"
 )
 
@@ -40,7 +39,7 @@ func Run(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Row)) er
 	if err := thunder.Barrier(ctx, comm); err != nil {
 		return err
 	}
-	var model *collective.Model
+	var model *thunder.Model
 	if cfg.Explain && comm.Size() > 1 {
 		m, err := comm.Calibrate(ctx)
 		if err != nil {
@@ -92,12 +91,16 @@ func (c Config) newRow(comm *thunder.Comm, s shape) Row {
 	if k := c.Mode.kind(); k != 0 && r.WorldSize > 1 {
 		choice := comm.Choice(k, c.Algo, c.DType, s.count)
 		r.Algo = choice.Algo.String()
+		path := choice.Path
+		if c.Alloc {
+			path = choice.PathAlloc
+		}
 		switch {
-		case choice.Board:
+		case path == thunder.PathBoard:
 			r.Algo = board
-		case choice.Pooled || c.Alloc && choice.PooledAlloc:
+		case path == thunder.PathShared:
 			r.Algo = pooled
-		case choice.Travels:
+		case path == thunder.PathRoundTrip:
 			r.Algo = travels
 		case c.Explain:
 			r.Segment = choice.Segment
@@ -142,7 +145,7 @@ func measure(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *ta
 		if check {
 			t.prepare()
 		}
-		if check || cfg.Apart {
+		if check || cfg.BarrierEach {
 			if err := thunder.Barrier(ctx, comm); err != nil {
 				return row, err
 			}

@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	thunder "thundercollective"
-	"thundercollective/internal/collective"
-	"thundercollective/internal/reduce"
 )
 
 var long = flag.Bool("long", false, "run every mode, algorithm, type and reduction on 1 to 9 ranks")
@@ -111,22 +109,22 @@ func TestRunEveryMode(t *testing.T) {
 func variants(mode Mode, ranks int) []Config {
 	base := Config{Mode: mode, Min: 0, Max: 3000, Factor: 10, Iters: 2, Warmup: 0, Root: ranks - 1}
 	var list []Config
-	add := func(a collective.Algo, dt reduce.DType, op reduce.Op) {
-		if _, err := reduce.Lookup(dt, op); err != nil {
+	add := func(a thunder.Algo, dt thunder.DType, op thunder.Op) {
+		if thunder.CheckOp(dt, op) != nil {
 			return
 		}
 		c := base
 		c.Algo, c.DType, c.Op = a, dt, op
 		list = append(list, c)
 	}
-	algos := append([]collective.Algo{collective.Auto}, mode.Algos()...)
-	ops := []reduce.Op{reduce.Sum}
+	algos := append([]thunder.Algo{thunder.Auto}, mode.Algos()...)
+	ops := []thunder.Op{thunder.Sum}
 	if mode.Reduces() {
-		ops = reduce.Ops()
+		ops = thunder.Ops()
 	}
 	if *long {
 		for _, a := range algos {
-			for _, dt := range reduce.DTypes() {
+			for _, dt := range thunder.DTypes() {
 				for _, op := range ops {
 					add(a, dt, op)
 				}
@@ -135,10 +133,10 @@ func variants(mode Mode, ranks int) []Config {
 		return list
 	}
 	for _, a := range algos {
-		add(a, reduce.F32, reduce.Sum)
+		add(a, thunder.F32, thunder.Sum)
 	}
-	for i, dt := range reduce.DTypes() {
-		add(collective.Auto, dt, ops[i%len(ops)])
+	for i, dt := range thunder.DTypes() {
+		add(thunder.Auto, dt, ops[i%len(ops)])
 	}
 	return list
 }
@@ -166,8 +164,8 @@ func TestRunIterations(t *testing.T) {
 
 func TestFinalValue(t *testing.T) {
 	comms := group(t, 3)
-	rows := runAll(t, comms, Config{Mode: AllReduce, DType: reduce.I32, Min: 4, Max: 4, Iters: 3})
-	want := float64(reduced(reduce.I32, reduce.Sum, 3, 0))
+	rows := runAll(t, comms, Config{Mode: AllReduce, DType: thunder.I32, Min: 4, Max: 4, Iters: 3})
+	want := float64(reduced(thunder.I32, thunder.Sum, 3, 0))
 	for rank, list := range rows {
 		if v := list[0].FinalValue; v == nil || *v != want {
 			t.Errorf("rank %d: %v, want %v", rank, v, want)

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"thundercollective/internal/reduce"
+	thunder "thundercollective"
 )
 
 // The values that ranks contribute are small integers, picked by a hash of rank
@@ -30,9 +30,9 @@ const (
 	factorStream
 )
 
-func signed(dt reduce.DType) bool {
+func signed(dt thunder.DType) bool {
 	switch dt {
-	case reduce.U8, reduce.U16, reduce.U32, reduce.U64, reduce.Bool:
+	case thunder.U8, thunder.U16, thunder.U32, thunder.U64, thunder.Bool:
 		return false
 	default:
 		return true
@@ -40,7 +40,7 @@ func signed(dt reduce.DType) bool {
 }
 
 // within maps a hash to -k..k, or 0..k for types without a sign.
-func within(dt reduce.DType, h uint64, k int) int64 {
+func within(dt thunder.DType, h uint64, k int) int64 {
 	if signed(dt) {
 		return int64(h%uint64(2*k+1)) - int64(k)
 	}
@@ -48,35 +48,35 @@ func within(dt reduce.DType, h uint64, k int) int64 {
 }
 
 // moved is element i of what rank sends where nothing is reduced.
-func moved(dt reduce.DType, rank, i int) int64 {
-	if dt == reduce.Bool {
+func moved(dt thunder.DType, rank, i int) int64 {
+	if dt == thunder.Bool {
 		return int64(mix(rank, i) & 1)
 	}
 	return within(dt, mix(rank, i), limit)
 }
 
 // contributed is element i of what rank gives to a reduction over ranks ranks.
-func contributed(dt reduce.DType, op reduce.Op, ranks, rank, i int) int64 {
+func contributed(dt thunder.DType, op thunder.Op, ranks, rank, i int) int64 {
 	h := mix(rank, i)
 	mask := int64(limit)
-	if dt == reduce.Bool {
+	if dt == thunder.Bool {
 		mask = 1
 	}
 	switch bitwise(dt, op) {
-	case reduce.Sum:
+	case thunder.Sum:
 		if rank >= limit {
 			return 0
 		}
 		return within(dt, h, limit/min(ranks, limit))
-	case reduce.Avg:
+	case thunder.Avg:
 		return averaged(dt, ranks, rank, i)
-	case reduce.Prod:
+	case thunder.Prod:
 		return factor(dt, ranks, rank, i)
-	case reduce.And:
+	case thunder.And:
 		return mask ^ owned(mask, ranks, rank, i)
-	case reduce.Or:
+	case thunder.Or:
 		return owned(mask, ranks, rank, i)
-	case reduce.Xor:
+	case thunder.Xor:
 		return int64(h) & mask
 	default: // min, max
 		return within(dt, h, limit)
@@ -100,7 +100,7 @@ func owned(mask int64, ranks, rank, i int) int64 {
 // averaged makes the sum over all ranks a multiple of their number: the last rank
 // adds what is missing. Past maxAveraged ranks there is no room for that within
 // limit, and every value is zero.
-func averaged(dt reduce.DType, ranks, rank, i int) int64 {
+func averaged(dt thunder.DType, ranks, rank, i int) int64 {
 	const maxAveraged = 64
 	if ranks > maxAveraged {
 		return 0
@@ -121,7 +121,7 @@ func averaged(dt reduce.DType, ranks, rank, i int) int64 {
 }
 
 // factor spreads three factors and a sign over the ranks; all others give 1.
-func factor(dt reduce.DType, ranks, rank, i int) int64 {
+func factor(dt thunder.DType, ranks, rank, i int) int64 {
 	v := int64(1)
 	h := mix(factorStream, i)
 	for _, choices := range [][]int64{{1, 2, 3, 5, 7}, {1, 2, 3}, {1, 2, 5}, {1, -1}} {
@@ -136,12 +136,12 @@ func factor(dt reduce.DType, ranks, rank, i int) int64 {
 }
 
 // reduced is element i of the reduction of what all ranks contributed.
-func reduced(dt reduce.DType, op reduce.Op, ranks, i int) int64 {
+func reduced(dt thunder.DType, op thunder.Op, ranks, i int) int64 {
 	acc := contributed(dt, op, ranks, 0, i)
 	for r := 1; r < ranks; r++ {
 		acc = combine(bitwise(dt, op), acc, contributed(dt, op, ranks, r, i))
 	}
-	if op == reduce.Avg {
+	if op == thunder.Avg {
 		acc /= int64(ranks)
 	}
 	return acc
@@ -149,33 +149,33 @@ func reduced(dt reduce.DType, op reduce.Op, ranks, i int) int64 {
 
 // bitwise returns the operation on bits that op is for bool, and op itself for
 // the other types.
-func bitwise(dt reduce.DType, op reduce.Op) reduce.Op {
-	if dt != reduce.Bool {
+func bitwise(dt thunder.DType, op thunder.Op) thunder.Op {
+	if dt != thunder.Bool {
 		return op
 	}
 	switch op {
-	case reduce.Sum, reduce.Max:
-		return reduce.Or
-	case reduce.Prod, reduce.Min:
-		return reduce.And
+	case thunder.Sum, thunder.Max:
+		return thunder.Or
+	case thunder.Prod, thunder.Min:
+		return thunder.And
 	default:
 		return op
 	}
 }
 
-func combine(op reduce.Op, a, b int64) int64 {
+func combine(op thunder.Op, a, b int64) int64 {
 	switch op {
-	case reduce.Prod:
+	case thunder.Prod:
 		return a * b
-	case reduce.Min:
+	case thunder.Min:
 		return min(a, b)
-	case reduce.Max:
+	case thunder.Max:
 		return max(a, b)
-	case reduce.And:
+	case thunder.And:
 		return a & b
-	case reduce.Or:
+	case thunder.Or:
 		return a | b
-	case reduce.Xor:
+	case thunder.Xor:
 		return a ^ b
 	default: // sum, avg
 		return a + b
@@ -183,17 +183,17 @@ func combine(op reduce.Op, a, b int64) int64 {
 }
 
 // encode writes v as an element of type dt to the front of b.
-func encode(dt reduce.DType, b []byte, v int64) {
+func encode(dt thunder.DType, b []byte, v int64) {
 	order := binary.NativeEndian
 	switch dt {
-	case reduce.F32:
+	case thunder.F32:
 		order.PutUint32(b, math.Float32bits(float32(v)))
-	case reduce.F64:
+	case thunder.F64:
 		order.PutUint64(b, math.Float64bits(float64(v)))
-	case reduce.F16:
-		order.PutUint16(b, uint16(reduce.ToFloat16(float32(v))))
-	case reduce.BF16:
-		order.PutUint16(b, uint16(reduce.ToBFloat16(float32(v))))
+	case thunder.F16:
+		order.PutUint16(b, uint16(thunder.ToFloat16(float32(v))))
+	case thunder.BF16:
+		order.PutUint16(b, uint16(thunder.ToBFloat16(float32(v))))
 	default:
 		switch dt.Size() {
 		case 1:
@@ -209,30 +209,30 @@ func encode(dt reduce.DType, b []byte, v int64) {
 }
 
 // decode reads the element of type dt at the front of b as a number.
-func decode(dt reduce.DType, b []byte) float64 {
+func decode(dt thunder.DType, b []byte) float64 {
 	order := binary.NativeEndian
 	switch dt {
-	case reduce.F32:
+	case thunder.F32:
 		return float64(math.Float32frombits(order.Uint32(b)))
-	case reduce.F64:
+	case thunder.F64:
 		return math.Float64frombits(order.Uint64(b))
-	case reduce.F16:
-		return float64(reduce.Float16(order.Uint16(b)).Float32())
-	case reduce.BF16:
-		return float64(reduce.BFloat16(order.Uint16(b)).Float32())
-	case reduce.I8:
+	case thunder.F16:
+		return float64(thunder.Float16(order.Uint16(b)).Float32())
+	case thunder.BF16:
+		return float64(thunder.BFloat16(order.Uint16(b)).Float32())
+	case thunder.I8:
 		return float64(int8(b[0]))
-	case reduce.I16:
+	case thunder.I16:
 		return float64(int16(order.Uint16(b)))
-	case reduce.I32:
+	case thunder.I32:
 		return float64(int32(order.Uint32(b)))
-	case reduce.I64:
+	case thunder.I64:
 		return float64(int64(order.Uint64(b)))
-	case reduce.U16:
+	case thunder.U16:
 		return float64(order.Uint16(b))
-	case reduce.U32:
+	case thunder.U32:
 		return float64(order.Uint32(b))
-	case reduce.U64:
+	case thunder.U64:
 		return float64(order.Uint64(b))
 	default: // u8, bool
 		return float64(b[0])

@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"testing"
 
+	thunder "thundercollective"
 	"thundercollective/internal/reduce"
 )
 
 // TestReducedMatchesKernels reduces what all ranks contribute with the kernels of
 // package reduce, in several orders, and expects the bytes that reduced promises.
 func TestReducedMatchesKernels(t *testing.T) {
-	for _, dt := range reduce.DTypes() {
-		for _, op := range reduce.Ops() {
+	for _, dt := range thunder.DTypes() {
+		for _, op := range thunder.Ops() {
 			kernel, err := reduce.Lookup(dt, op)
 			if err != nil {
 				continue
@@ -28,7 +29,7 @@ func TestReducedMatchesKernels(t *testing.T) {
 						"from the left": foldLeft, "from the right": foldRight, "tree": foldTree,
 					} {
 						got := order(kernel, inputs)
-						if op == reduce.Avg {
+						if op == thunder.Avg {
 							reduce.Divide(dt, got, got, ranks)
 						}
 						if !bytes.Equal(got, want) {
@@ -83,8 +84,8 @@ func foldTree(k reduce.Kernel, in [][]byte) []byte {
 
 // A rank that is left out of a reduction, or counted twice, has to show.
 func TestEveryRankMatters(t *testing.T) {
-	for _, dt := range reduce.DTypes() {
-		for _, op := range reduce.Ops() {
+	for _, dt := range thunder.DTypes() {
+		for _, op := range thunder.Ops() {
 			kernel, err := reduce.Lookup(dt, op)
 			if err != nil {
 				continue
@@ -99,7 +100,7 @@ func TestEveryRankMatters(t *testing.T) {
 						}
 					}
 					got := foldLeft(kernel, rest)
-					if op == reduce.Avg {
+					if op == thunder.Avg {
 						reduce.Divide(dt, got, got, ranks)
 					}
 					if bytes.Equal(got, full) {
@@ -113,7 +114,7 @@ func TestEveryRankMatters(t *testing.T) {
 
 // Blocks that change places, come from the wrong rank or are shifted have to show.
 func TestMovedTellsBlocksApart(t *testing.T) {
-	for _, dt := range reduce.DTypes() {
+	for _, dt := range thunder.DTypes() {
 		patterns := make([]pattern, 16)
 		for r := range patterns {
 			patterns[r] = newPattern(dt, func(i int) int64 { return moved(dt, r, i) })
@@ -136,10 +137,10 @@ func TestMovedTellsBlocksApart(t *testing.T) {
 }
 
 func TestEncodeDecode(t *testing.T) {
-	for _, dt := range reduce.DTypes() {
+	for _, dt := range thunder.DTypes() {
 		lo, hi := int64(-limit), int64(limit)
 		switch {
-		case dt == reduce.Bool:
+		case dt == thunder.Bool:
 			lo, hi = 0, 1
 		case !signed(dt):
 			lo = 0

@@ -7,11 +7,13 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"thundercollective/internal/env"
 )
 
 // Variable names the environment variable with the name of the file in which a rank says
 // whom it blames. The launcher chooses one for each rank.
-const Variable = "THUNDER_BLAME_FILE"
+const Variable = env.BlameFile
 
 // FileName is the name of a rank's file in the folder of its job.
 func FileName(rank int) string { return "blame-" + strconv.Itoa(rank) }

@@ -133,10 +133,10 @@ func (l *backlogLink) RecvFunc(ctx context.Context, tag *fabric.Tag, n int, f fu
 	return l.hub.wait(ctx, func() error { return l.strictLink.RecvFunc(ctx, tag, n, f) })
 }
 
-// backlogPeers are the Peers of a rank: such links to the ranks of its host, and
+// backlogLinks are the Links of a rank: such links to the ranks of its host, and
 // strict ones to others.
-type backlogPeers struct {
-	Peers
+type backlogLinks struct {
+	Links
 	hub   *backlogHub
 	hosts *Hosts
 	rank  int
@@ -144,8 +144,8 @@ type backlogPeers struct {
 	near  map[int]*backlogLink
 }
 
-func (p *backlogPeers) Link(ctx context.Context, peer int) (fabric.Link, error) {
-	link, err := p.Peers.Link(ctx, peer)
+func (p *backlogLinks) Link(ctx context.Context, peer int) (fabric.Link, error) {
+	link, err := p.Links.Link(ctx, peer)
 	if err != nil || p.hosts.Of(peer) != p.hosts.Of(p.rank) {
 		return link, err
 	}
@@ -168,18 +168,18 @@ func TestRunBacklog(t *testing.T) {
 	for _, shape := range []string{"AABB", "ABAB", "AAB", "AAAA"} {
 		t.Run(shape, func(t *testing.T) {
 			n := len(shape)
-			peers := newStrictPeers(n, false)
+			peers := newStrictLinks(n, false)
 			for r := range peers {
 				hub := &backlogHub{}
 				hub.moved.L = &hub.mu
-				peers[r] = &backlogPeers{Peers: peers[r], hub: hub, hosts: hostsOf(shape), rank: r, near: map[int]*backlogLink{}}
+				peers[r] = &backlogLinks{Links: peers[r], hub: hub, hosts: hostsOf(shape), rank: r, near: map[int]*backlogLink{}}
 			}
 			g := newTestGroup(t, peers)
 			for range 2 { // the first time, links are opened
 				for kind := AllReduce; kind <= Barrier; kind++ {
 					for _, algo := range Algos(kind) {
 						s := Spec{
-							Kind: kind, Algo: algo, Size: n, Root: n - 1, Count: 5 * n, Window: 12,
+							Kind: kind, Algo: algo, Size: n, Root: n - 1, Count: 5 * n, Window: 12, ElemSize: windowBytes / 12,
 							Hosts: hostsOf(shape), Separate: kind == AllToAll,
 						}
 						newJob(t, s, reduce.I32, reduce.Sum).check(t, g, 16)

@@ -7,70 +7,48 @@ import (
 	"thundercollective/internal/reduce"
 )
 
-// Shown is how many bytes a rank shows, at most, when the plan is run on a board; -1
-// if it cannot be. Ranks that agree on the operation agree on it.
-func (p *Plan) Shown() int { return p.shown }
-
-// Shown is Plan.Shown of a plan for elements of this many bytes.
-func (s *Spec) Shown(elem int) int {
-	_, shown := s.onBoard(elem)
-	return shown
+// postable returns how many bytes a rank posts, at most, when the plan is carried out on a
+// board; -1 if it cannot be. Ranks that agree on the operation agree on it.
+func (p *Plan) postable() int {
+	if s := &p.spec; s.Fixed || s.Counts != nil || s.RecvCounts != nil || s.Kind.PointToPoint() {
+		return -1
+	}
+	return p.given
 }
 
-// onBoard returns the length in bytes of what Count counts, and what is Shown.
-func (s *Spec) onBoard(elem int) (block, shown int) {
-	if s.Kind != Barrier {
-		block = s.Count * elem
-	}
-	if s.Counts != nil || s.RecvCounts != nil {
-		return block, -1
-	}
-	switch s.Kind {
-	case AllReduce, Reduce, Broadcast, AllGather, Gather, Barrier:
-		return block, block
-	case ReduceScatter, Scatter, AllToAll:
-		return block, block * s.Size
-	}
-	return block, -1
-}
-
-// Show does the first half of the plan's operation for this rank on a board of the
-// group, which has room for what is Shown: it shows what the rank contributes. Take
-// does the rest. Nothing is passed on, and those who want a reduction's result do all
-// of it, in rank order. tag, main and input are those of Executor.Run.
+// show is the first half of an operation on the board: it posts what this rank
+// contributes. take does the rest. Nothing is passed on, and every rank that gets the
+// result of a reduction computes all of it, in rank order.
 //
-// The board is of no more use after an error, which is a *StepError unless the
-// buffers are too short.
-func (p *Plan) Show(ctx context.Context, b fabric.Board, tag *fabric.Tag, main, input []byte) error {
+// The board is unusable after an error, which is a *StepError unless the buffers are too
+// short.
+func (p *Plan) show(ctx context.Context, b fabric.Board, tag *fabric.Tag, main, input []byte) error {
 	s := &p.spec
 	if len(main) < p.main || len(input) < p.input {
 		return p.tooShort(main, input)
 	}
-	if !p.shows() {
+	if !p.posts() {
 		return nil
 	}
-	from, source := 0, main
+	source := main
 	if s.Separate {
 		source = input
-	} else if s.Kind == AllGather {
-		from = s.Rank * p.block
 	}
 	var err error
-	switch shown := source[from:][:p.shown]; s.Kind {
-	case AllReduce, ReduceScatter, AllGather, AllToAll, Barrier:
-		err = b.Swap(ctx, tag, shown)
-	default:
+	if shown := source[p.mine:][:p.posted]; s.Kind.Rooted() {
 		err = b.Show(ctx, tag, shown)
+	} else {
+		err = b.Swap(ctx, tag, shown)
 	}
 	if err != nil {
-		return p.boardError(SendStep, s.Rank, err)
+		return p.peerError(SendStep, s.Rank, err)
 	}
 	return nil
 }
 
-// Take does the second half: it waits for what the other ranks show, and takes what
-// this one needs.
-func (p *Plan) Take(ctx context.Context, b fabric.Board, tag *fabric.Tag, main, input []byte) error {
+// take is the second half: it waits for what the other ranks post, and takes what this
+// one needs.
+func (p *Plan) take(ctx context.Context, b fabric.Board, tag *fabric.Tag, main, input []byte) error {
 	var r reader // field by field: a copy of what was just written would have to wait
 	r.plan, r.ctx, r.board, r.tag = p, ctx, b, tag
 	r.main, r.source = main, main
@@ -84,15 +62,10 @@ func (p *Plan) Take(ctx context.Context, b fabric.Board, tag *fabric.Tag, main, 
 	return nil
 }
 
-// shows says whether this rank has something to show.
-func (p *Plan) shows() bool {
-	switch p.spec.Kind {
-	case Broadcast, Scatter:
-		return p.spec.Rank == p.spec.Root
-	case Gather:
-		return p.spec.Rank != p.spec.Root
-	}
-	return true
+// posts reports whether this rank has something to post: a contribution that others need,
+// or that it reads from the board itself.
+func (p *Plan) posts() bool {
+	return p.gives && (p.kernel != nil || !p.gets || !p.spec.Kind.Rooted() || p.rootGives)
 }
 
 // A reader takes from a board what one rank needs.
@@ -105,51 +78,26 @@ type reader struct {
 	source []byte // what the rank itself contributes lies here
 }
 
-// take takes it.
+// take waits for the other ranks and takes what they have posted.
 func (r *reader) take() error {
-	s, block := &r.plan.spec, r.plan.block
-	mine := s.Rank * block
-	root := s.Rank == s.Root
-	switch s.Kind {
-	case AllReduce:
-		return r.reduce(r.main[:block], 0)
-	case Reduce:
-		if root {
-			return r.reduce(r.main[:block], 0)
-		}
-	case ReduceScatter:
-		dst := r.main
-		if !s.Separate {
-			dst = dst[mine:]
-		}
-		return r.reduce(dst[:block], mine)
-	case Broadcast:
-		if !root {
-			return r.copy(r.main[:block], s.Root, 0)
-		}
-		if s.Separate {
-			copy(r.main, r.source[:block])
-		}
-	case Scatter:
-		if !root {
-			return r.copy(r.main[:block], s.Root, mine)
-		}
-		if s.Separate {
-			copy(r.main, r.source[mine:][:block])
-		}
-	case Gather:
-		if root {
-			return r.gather(0)
-		}
-	case AllGather, Barrier:
-		return r.gather(0)
-	case AllToAll:
-		return r.gather(mine)
+	p := r.plan
+	s := &p.spec
+	switch {
+	case !p.gets:
+		return nil
+	case p.kernel != nil:
+		return r.reduce(r.main[p.into:][:p.block], p.part)
+	case !p.rootGives:
+		return r.gather(p.part)
+	case s.Rank != s.Root:
+		return r.copy(r.main[:p.block], s.Root, p.part)
+	case s.Separate:
+		copy(r.main, r.source[p.part:][:p.block])
 	}
 	return nil
 }
 
-// reduce combines what all ranks show from off on.
+// reduce combines what all ranks have posted from off on.
 func (r *reader) reduce(dst []byte, off int) error {
 	p := r.plan
 	s := &p.spec
@@ -177,7 +125,7 @@ func (r *reader) reduce(dst []byte, off int) error {
 	return nil
 }
 
-// gather puts a block of what each rank shows, from off on, in its place.
+// gather puts a block of what each rank has posted, from off on, in its place.
 func (r *reader) gather(off int) error {
 	s, block := &r.plan.spec, r.plan.block
 	for rank := range s.Size {
@@ -193,7 +141,7 @@ func (r *reader) gather(off int) error {
 	return nil
 }
 
-// copy copies what a rank shows from off on.
+// copy copies what a rank has posted from off on.
 func (r *reader) copy(dst []byte, rank, off int) error {
 	shown, err := r.look(rank)
 	if err != nil {
@@ -203,14 +151,16 @@ func (r *reader) copy(dst []byte, rank, off int) error {
 	return nil
 }
 
+// look waits for what a rank posts.
 func (r *reader) look(rank int) ([]byte, error) {
-	shown, err := r.board.Look(r.ctx, rank, r.tag, r.plan.shown)
+	shown, err := r.board.Look(r.ctx, rank, r.tag, r.plan.posted)
 	if err != nil {
-		return nil, r.plan.boardError(RecvStep, rank, err)
+		return nil, r.plan.peerError(RecvStep, rank, err)
 	}
 	return shown, nil
 }
 
-func (p *Plan) boardError(s Step, peer int, err error) error {
+// peerError returns the error of something that is no action of the plan.
+func (p *Plan) peerError(s Step, peer int, err error) *StepError {
 	return &StepError{Kind: p.spec.Kind, Algo: p.spec.Algo, Step: s, Peer: peer, Err: err}
 }

@@ -22,20 +22,21 @@ type slate struct {
 type slateBoard struct {
 	slate       *slate
 	rank, round int
+	room        int
 }
 
-func newSlate(n int) []*slateBoard {
+func newSlate(n, room int) []*slateBoard {
 	s := &slate{shown: make([]map[int][]byte, n)}
 	s.more = sync.NewCond(&s.mu)
 	boards := make([]*slateBoard, n)
 	for r := range boards {
 		s.shown[r] = map[int][]byte{}
-		boards[r] = &slateBoard{slate: s, rank: r}
+		boards[r] = &slateBoard{slate: s, rank: r, room: room}
 	}
 	return boards
 }
 
-func (b *slateBoard) Room() int    { return 1 << 20 }
+func (b *slateBoard) Room() int    { return b.room }
 func (b *slateBoard) Free() bool   { return true }
 func (b *slateBoard) Next()        { b.round++ }
 func (b *slateBoard) Close() error { return nil }
@@ -68,20 +69,28 @@ func (b *slateBoard) Look(_ context.Context, rank int, tag *fabric.Tag, n int) (
 // TestBoardEverything runs every operation on boards, in all types and reductions.
 func TestBoardEverything(t *testing.T) {
 	for n := 2; n <= 6; n++ {
-		boards := newSlate(n)
+		g := newTestGroup(t, memLinks(t, n))
+		for r, b := range newSlate(n, 1<<20) {
+			g.executors[r].Share(Shared{Board: b})
+		}
 		turn := 0
 		run := func(ctx context.Context, plans []*Plan, mains, inputs [][]byte) []error {
 			errs := make([]error, n)
 			var wg sync.WaitGroup
 			for r, p := range plans {
-				if p.Shown() != plans[0].Shown() || p.Shown() < 0 {
-					t.Fatalf("%v: rank %d shows %d bytes, rank 0 %d", p.spec.Kind, r, p.Shown(), plans[0].Shown())
+				if p.posted != plans[0].posted || p.posted < 0 {
+					t.Fatalf("%v: rank %d posts %d bytes, rank 0 %d", p.spec.Kind, r, p.posted, plans[0].posted)
 				}
 				wg.Go(func() {
-					tag := fabric.Tag{byte(turn)}
-					if errs[r] = p.Show(ctx, boards[r], &tag, mains[r], inputs[r]); errs[r] == nil {
-						errs[r] = p.Take(ctx, boards[r], &tag, mains[r], inputs[r])
+					op := Operation{Plan: p, Tag: &fabric.Tag{byte(turn)}, Main: mains[r], Input: inputs[r]}
+					started, err := g.executors[r].Begin(ctx, &op)
+					if !started || op.Path() != PathBoard {
+						t.Errorf("%v: started %v, path %v", p.spec.Kind, started, op.Path())
 					}
+					if err == nil {
+						err = g.executors[r].Finish(ctx, &op)
+					}
+					errs[r] = err
 				})
 			}
 			wg.Wait()
@@ -107,13 +116,13 @@ func TestBoardEverything(t *testing.T) {
 // TestBoardErrors: short buffers are refused, and an error of the board says what was
 // being done.
 func TestBoardErrors(t *testing.T) {
-	boards := newSlate(2)
+	boards := newSlate(2, 1<<20)
 	ctx, tag := t.Context(), fabric.Tag{1}
 	p, err := NewPlan(Spec{Kind: AllReduce, Algo: Direct, Rank: 1, Size: 2, Count: 4}, reduce.F32, reduce.Sum)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Show(ctx, boards[1], &tag, make([]byte, 15), nil); err == nil {
+	if err := p.show(ctx, boards[1], &tag, make([]byte, 15), nil); err == nil {
 		t.Error("no error for a short buffer")
 	}
 	if err := boards[0].Show(ctx, &fabric.Tag{2}, make([]byte, 16)); err != nil {
@@ -121,7 +130,7 @@ func TestBoardErrors(t *testing.T) {
 	}
 	var step *StepError
 	var refused *fabric.TagError
-	err = p.Take(ctx, boards[1], &tag, make([]byte, 16), nil)
+	err = p.take(ctx, boards[1], &tag, make([]byte, 16), nil)
 	if !errors.As(err, &step) || step.Peer != 0 || step.Step != RecvStep || !errors.As(err, &refused) {
 		t.Errorf("got %v", err)
 	}
@@ -129,7 +138,7 @@ func TestBoardErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Shown() >= 0 {
-		t.Errorf("a v-form, whose lengths not all ranks know, shows %d bytes", v.Shown())
+	if v.posted >= 0 {
+		t.Errorf("a v-form, whose lengths not all ranks know, posts %d bytes", v.posted)
 	}
 }

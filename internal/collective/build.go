@@ -9,6 +9,9 @@ func Build(s Spec) (*Schedule, error) {
 	if s.Window == 0 {
 		s.Window = DefaultWindow
 	}
+	if s.ElemSize == 0 {
+		s.ElemSize = defaultElemSize
+	}
 	s.flatten()
 	b := &builder{Spec: s, source: Main, lanes: make([]lane, 1)}
 	b.turn()
@@ -49,86 +52,86 @@ type way struct {
 func (b *builder) build() {
 	l := &b.lanes[0]
 	if b.empty() {
-		b.greet(l)
+		greet(b, l)
 		return
 	}
 	switch (way{b.Kind, b.Algo}) {
 	case way{AllReduce, Ring}, way{AllReduce, BiRing}:
-		b.ringAllReduce()
+		ringAllReduce(b)
 	case way{AllReduce, Direct}:
-		b.directAllReduce(l)
+		directAllReduce(b, l)
 	case way{AllReduce, Doubling}:
-		b.doublingAllReduce(l)
+		doublingAllReduce(b, l)
 	case way{AllReduce, HalvingDoubling}:
-		b.circulantAllReduce(l)
+		circulantAllReduce(b, l)
 	case way{AllReduce, Tree}:
-		b.treeAllReduce(l)
+		treeAllReduce(b, l)
 	case way{AllReduce, Cable}:
-		b.cableAllReduce(l)
+		cableAllReduce(b, l)
 	case way{AllReduce, Mesh}:
-		b.meshAllReduce(l)
+		meshAllReduce(b, l)
 	case way{AllReduce, Hier}:
-		b.hierAllReduce(l)
+		hierAllReduce(b, l)
 	case way{ReduceScatter, Ring}, way{ReduceScatter, BiRing}:
-		b.ringScatter()
+		ringScatter(b)
 	case way{ReduceScatter, Direct}:
-		b.directReduceScatter(l)
+		directReduceScatter(b, l)
 	case way{ReduceScatter, HalvingDoubling}:
-		b.circulantScatter(l)
+		circulantScatter(b, l)
 	case way{ReduceScatter, Hier}:
-		b.hierReduceScatter(l)
+		hierReduceScatter(b, l)
 	case way{AllGather, Ring}, way{AllGather, BiRing}:
-		b.ringGather()
+		ringGather(b)
 	case way{AllGather, Direct}:
-		b.directAllGather(l)
+		directAllGather(b, l)
 	case way{AllGather, Doubling}:
-		b.circulantGather(l)
+		circulantGather(b, l)
 	case way{AllGather, Hier}:
-		b.hierAllGather(l)
+		hierAllGather(b, l)
 	case way{Broadcast, Ring}, way{Broadcast, BiRing}:
-		b.chainBroadcast()
+		chainBroadcast(b)
 	case way{Broadcast, Direct}:
-		b.directBroadcast(l)
+		directBroadcast(b, l)
 	case way{Broadcast, Tree}:
-		b.treeBroadcast(l)
+		treeBroadcast(b, l)
 	case way{Broadcast, Cable}:
-		b.broadcastAlong(l, b.cableNode(b.Root))
+		broadcastAlong(b, l, cableNode(b, b.Root))
 	case way{Broadcast, Hier}:
-		b.broadcastAlong(l, b.hierNode())
+		broadcastAlong(b, l, hierNode(b))
 	case way{Reduce, Ring}:
-		b.chainReduce(l)
+		chainReduce(b, l)
 	case way{Reduce, Direct}:
-		b.directReduce(l)
+		directReduce(b, l)
 	case way{Reduce, Tree}:
-		b.treeReduce(l)
+		treeReduce(b, l)
 	case way{Reduce, Cable}:
-		b.reduceAlong(l, b.cableNode(b.Root))
+		reduceAlong(b, l, cableNode(b, b.Root))
 	case way{Reduce, Hier}:
-		b.reduceAlong(l, b.hierNode())
+		reduceAlong(b, l, hierNode(b))
 	case way{Gather, Tree}:
-		b.treeGather(l)
+		treeGather(b, l)
 	case way{Gather, Direct}:
-		b.directGather(l)
+		directGather(b, l)
 	case way{Scatter, Tree}:
-		b.treeScatter(l)
+		treeScatter(b, l)
 	case way{Scatter, Direct}:
-		b.directScatter(l)
+		directScatter(b, l)
 	case way{AllToAll, Direct}:
-		b.pairwise(l)
+		pairwise(b, l)
 	case way{Barrier, Direct}:
-		b.greet(l)
+		greet(b, l)
 	case way{Barrier, Doubling}:
-		b.dissemination(l)
+		dissemination(b, l)
 	case way{Barrier, Tree}:
-		b.treeBarrier(l)
+		treeBarrier(b, l)
 	case way{Barrier, Hier}:
-		b.hierBarrier(l)
+		hierBarrier(b, l)
 	case way{Send, Direct}:
 		l.send(b.Root, Slice{b.source, 0, b.Count})
 	case way{Recv, Direct}:
 		l.recv(b.Root, Slice{Main, 0, b.Count})
 	case way{SendRecv, Direct}:
-		b.sendRecv(l)
+		sendRecv(b, l)
 	}
 }
 
@@ -153,7 +156,7 @@ func (b *builder) alone() {
 
 // greet exchanges an empty message with every peer. It is the direct barrier,
 // and what collectives of no elements do, so that ranks which disagree find out.
-func (b *builder) greet(l *lane) {
+func greet(b *builder, l *lane) {
 	for i := 1; i < b.Size; i++ {
 		l.send(b.mod(b.Rank+i), Slice{})
 	}
@@ -176,45 +179,4 @@ func (b *builder) stage(n int) int {
 	at := b.scratch
 	b.scratch += n
 	return at
-}
-
-// A lane is a list of actions under construction.
-type lane struct{ actions []Action }
-
-func (l *lane) send(peer int, src Slice) {
-	l.actions = append(l.actions, Action{Step: SendStep, Peer: peer, Src: src})
-}
-
-// sendPinned is a send that stays behind the actions before it.
-func (l *lane) sendPinned(peer int, src Slice) {
-	l.actions = append(l.actions, Action{Step: SendStep, Peer: peer, Src: src, Pinned: true})
-}
-
-func (l *lane) recv(peer int, dst Slice) {
-	l.actions = append(l.actions, Action{Step: RecvStep, Peer: peer, Dst: dst})
-}
-
-// recvReduce sets dst = arg op incoming.
-func (l *lane) recvReduce(peer int, dst, arg Slice, final bool) {
-	l.actions = append(l.actions, Action{
-		Step: RecvReduceStep, Peer: peer, Dst: dst, Arg: arg, Final: final,
-	})
-}
-
-// recvBefore sets dst = incoming op arg.
-func (l *lane) recvBefore(peer int, dst, arg Slice, final bool) {
-	l.actions = append(l.actions, Action{
-		Step: RecvReduceStep, Peer: peer, Dst: dst, Arg: arg, IncomingFirst: true, Final: final,
-	})
-}
-
-// reduce sets dst = left op right.
-func (l *lane) reduce(dst, left, right Slice, final bool) {
-	l.actions = append(l.actions, Action{
-		Step: ReduceStep, Dst: dst, Arg: left, Src: right, Final: final,
-	})
-}
-
-func (l *lane) copy(dst, src Slice) {
-	l.actions = append(l.actions, Action{Step: CopyStep, Dst: dst, Src: src})
 }

@@ -72,7 +72,7 @@ func TestLargeCounts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, lane := range Split(s, 1<<20).Lanes {
+			for _, lane := range Segmented(s, 1<<20).Lanes {
 				for _, a := range lane {
 					for _, sl := range []Slice{a.Dst, a.Src, a.Arg} {
 						if limit := [3]int{s.Main, s.Input, s.Scratch}[sl.Buf]; sl.Off < 0 || sl.Len < 0 || sl.End() > limit {

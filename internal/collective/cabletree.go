@@ -14,7 +14,7 @@ type node struct {
 
 // cableNode returns this rank's place in the tree of cables, hung up at root; without
 // cables, in the chain of the numbers. A root below 0 is the tree's own.
-func (b *builder) cableNode(root int) node {
+func cableNode(b *builder, root int) node {
 	near := make([][]int, b.Size)
 	join := func(r, p int) { near[r], near[p] = append(near[r], p), append(near[p], r) }
 	for r := range b.Size {
@@ -49,8 +49,8 @@ func (b *builder) cableNode(root int) node {
 
 // cableAllReduce passes windows up the tree, adding on the way, and the sums down
 // again while the next ones come up: every cable is busy in both directions.
-func (b *builder) cableAllReduce(l *lane) {
-	at := b.cableNode(-1)
+func cableAllReduce(b *builder, l *lane) {
+	at := cableNode(b, -1)
 	vector := span{0, b.Count}
 	w := max(1, min(b.Count, b.Window/(2*cableWindows)), b.Count/maxSegments)
 	windows := vector.windows(w)
@@ -65,7 +65,7 @@ func (b *builder) cableAllReduce(l *lane) {
 	}
 	for k := range windows {
 		win := vector.window(k, w)
-		b.cableUp(l, &at, b.from(win), win.in(Main))
+		cableUp(b, l, &at, b.from(win), win.in(Main))
 		switch {
 		case at.parent < 0:
 			down(k)
@@ -81,7 +81,7 @@ func (b *builder) cableAllReduce(l *lane) {
 }
 
 // cableUp adds what the children send to own, in acc, and passes it on.
-func (b *builder) cableUp(l *lane, at *node, own, acc Slice) {
+func cableUp(b *builder, l *lane, at *node, own, acc Slice) {
 	sum := own
 	for i, c := range at.children {
 		l.recvReduce(c, acc, sum, at.parent < 0 && i == len(at.children)-1)
@@ -94,7 +94,7 @@ func (b *builder) cableUp(l *lane, at *node, own, acc Slice) {
 
 // reduceAlong is the way up to the root alone. Only the root may write Main, so the
 // sums of the others pass through a few windows of scratch.
-func (b *builder) reduceAlong(l *lane, at node) {
+func reduceAlong(b *builder, l *lane, at node) {
 	vector := span{0, b.Count}
 	w := max(1, min(b.Count, b.Window/ringSlots))
 	slots := 0
@@ -108,13 +108,13 @@ func (b *builder) reduceAlong(l *lane, at node) {
 		if inner {
 			acc = Slice{Scratch, slots + k%ringSlots*w, win.n}
 		}
-		b.cableUp(l, &at, b.from(win), acc)
+		cableUp(b, l, &at, b.from(win), acc)
 	}
 }
 
 // broadcastAlong is the way down from the root alone. The children that come last
 // have most below them, or are farthest, and are served first.
-func (b *builder) broadcastAlong(l *lane, at node) {
+func broadcastAlong(b *builder, l *lane, at node) {
 	vector := span{0, b.Count}
 	src := vector.in(Main)
 	if at.parent < 0 {

@@ -3,7 +3,7 @@ package collective
 // chainBroadcast passes the vector along a chain that starts at the root; cut
 // into segments, all links are busy at once. With BiRing each direction carries
 // one half.
-func (b *builder) chainBroadcast() {
+func chainBroadcast(b *builder) {
 	if b.Count < 2 {
 		b.Algo = Ring // no second half
 	}
@@ -29,7 +29,7 @@ func (b *builder) chainBroadcast() {
 
 // chainReduce combines along a chain that ends at the root. Only the root may
 // write Main, so the partial sums pass through a few windows of scratch.
-func (b *builder) chainReduce(l *lane) {
+func chainReduce(b *builder, l *lane) {
 	node := b.mod(b.Rank - b.Root)
 	vector := span{0, b.Count}
 	w := max(1, min(b.Count, b.Window/ringSlots))

@@ -46,16 +46,16 @@ func (b *builder) runs(blocks []span, i, k int) []run {
 	return rs
 }
 
-func (b *builder) circulantAllReduce(l *lane) {
+func circulantAllReduce(b *builder, l *lane) {
 	blocks := evenly(b.Count, b.Size)
 	inMain := func(r run) Slice { return r.span.in(Main) }
-	b.circulantReduce(l, blocks, inMain, inMain)
-	b.circulantSpread(l, blocks, blocks[b.Rank].in(Main))
+	circulantReduce(b, l, blocks, inMain, inMain)
+	circulantSpread(b, l, blocks, blocks[b.Rank].in(Main))
 }
 
 // circulantScatter is the reduce-scatter. Partial results of half of the blocks
 // are alive at once, so long blocks are cut into windows that fit into scratch.
-func (b *builder) circulantScatter(l *lane) {
+func circulantScatter(b *builder, l *lane) {
 	blocks := b.blocks()
 	alive := (b.Size + 1) / 2
 	w := max(1, longest(blocks))
@@ -78,7 +78,7 @@ func (b *builder) circulantScatter(l *lane) {
 			acc = func(r run) Slice { return Slice{Scratch, place[r.first], r.span.n} }
 			result = func(r run) Slice { return Slice{Main, r.span.off - start, r.span.n} }
 		}
-		b.circulantReduce(l, cut, acc, result)
+		circulantReduce(b, l, cut, acc, result)
 	}
 }
 
@@ -92,18 +92,18 @@ func (b *builder) places(blocks []span) []int {
 	return at
 }
 
-func (b *builder) circulantGather(l *lane) {
+func circulantGather(b *builder, l *lane) {
 	blocks := b.blocks()
 	first := blocks[b.Rank].in(Main)
 	if b.Separate {
 		first = Slice{Input, 0, blocks[b.Rank].n}
 	}
-	b.circulantSpread(l, blocks, first)
+	circulantSpread(b, l, blocks, first)
 }
 
 // circulantReduce leaves the own block, complete, in result. acc says where the
 // partial results of a run are kept.
-func (b *builder) circulantReduce(l *lane, blocks []span, acc, result func(run) Slice) {
+func circulantReduce(b *builder, l *lane, blocks []span, acc, result func(run) Slice) {
 	for i, r := range b.rounds() {
 		now := func(r run) Slice {
 			if i == 0 {
@@ -135,7 +135,7 @@ func (b *builder) circulantReduce(l *lane, blocks []span, acc, result func(run) 
 
 // circulantSpread gathers all blocks in Main; first is the own one, which is
 // copied to its place if it lies elsewhere.
-func (b *builder) circulantSpread(l *lane, blocks []span, first Slice) {
+func circulantSpread(b *builder, l *lane, blocks []span, first Slice) {
 	own := blocks[b.Rank].in(Main)
 	rounds := b.rounds()
 	for i := len(rounds) - 1; i >= 0; i-- {

@@ -4,7 +4,7 @@ package collective
 // the same expression, in rank order. Both ends of a link send the very range
 // that they overwrite with the result, so the sum grows in scratch: a window at
 // a time, in order to bound that.
-func (b *builder) directAllReduce(l *lane) {
+func directAllReduce(b *builder, l *lane) {
 	vector := span{0, b.Count}
 	w := min(b.Count, b.Window)
 	sum := Slice{Buf: Scratch}
@@ -20,32 +20,32 @@ func (b *builder) directAllReduce(l *lane) {
 		if !b.Separate {
 			acc = Slice{Scratch, sum.Off, win.n}
 		}
-		b.inRankOrder(l, b.from(win), acc, acc, win.in(Main))
+		inRankOrder(b, l, b.from(win), acc, acc, win.in(Main))
 	}
 }
 
 // directReduce has the root receive from everyone and combine in rank order.
-func (b *builder) directReduce(l *lane) {
+func directReduce(b *builder, l *lane) {
 	vector := span{0, b.Count}
 	w := max(1, min(b.Count, b.Window))
-	before := b.stageBefore(w, b.Rank == b.Root)
+	before := stageBefore(b, w, b.Rank == b.Root)
 	for k := range vector.windows(w) {
 		win := vector.window(k, w)
 		if b.Rank != b.Root {
 			l.send(b.Root, b.from(win))
 			continue
 		}
-		b.inRankOrder(l, b.from(win), before(win.in(Main)), win.in(Main), win.in(Main))
+		inRankOrder(b, l, b.from(win), before(win.in(Main)), win.in(Main), win.in(Main))
 	}
 }
 
 // directReduceScatter has every rank receive its block from everyone and combine
 // in rank order.
-func (b *builder) directReduceScatter(l *lane) {
+func directReduceScatter(b *builder, l *lane) {
 	blocks := b.blocks()
 	own := blocks[b.Rank]
 	w := max(1, min(longest(blocks), b.Window))
-	before := b.stageBefore(w, true)
+	before := stageBefore(b, w, true)
 	for k := range (span{0, longest(blocks)}).windows(w) {
 		for i := 1; i < b.Size; i++ {
 			if p := b.mod(b.Rank + i); k < blocks[p].windows(w) {
@@ -60,14 +60,14 @@ func (b *builder) directReduceScatter(l *lane) {
 		if b.Separate {
 			dst.Off -= own.off
 		}
-		b.inRankOrder(l, b.from(win), before(dst), dst, dst)
+		inRankOrder(b, l, b.from(win), before(dst), dst, dst)
 	}
 }
 
 // stageBefore returns where a rank that receives the result keeps the sum of the
 // lower ranks for dst. That is dst itself unless the own contribution lies there
 // and is not the first or second operand.
-func (b *builder) stageBefore(w int, receives bool) func(dst Slice) Slice {
+func stageBefore(b *builder, w int, receives bool) func(dst Slice) Slice {
 	if b.Separate || b.Rank < 2 || !receives {
 		return func(dst Slice) Slice { return dst }
 	}
@@ -78,7 +78,7 @@ func (b *builder) stageBefore(w int, receives bool) func(dst Slice) Slice {
 // inRankOrder combines the contributions of all ranks from left to right into
 // dst. own is that of this rank; the others arrive. Until own is used up, which
 // may lie in dst, the sum grows in before; then in after.
-func (b *builder) inRankOrder(l *lane, own, before, after, dst Slice) {
+func inRankOrder(b *builder, l *lane, own, before, after, dst Slice) {
 	sum := own
 	switch b.Rank {
 	case 0:
@@ -106,7 +106,7 @@ func (b *builder) inRankOrder(l *lane, own, before, after, dst Slice) {
 	}
 }
 
-func (b *builder) directAllGather(l *lane) {
+func directAllGather(b *builder, l *lane) {
 	blocks := b.blocks()
 	own := blocks[b.Rank].in(Main)
 	src := own
@@ -125,7 +125,7 @@ func (b *builder) directAllGather(l *lane) {
 	}
 }
 
-func (b *builder) directBroadcast(l *lane) {
+func directBroadcast(b *builder, l *lane) {
 	vector := span{0, b.Count}
 	if b.Rank != b.Root {
 		l.recv(b.Root, vector.in(Main))
@@ -139,7 +139,7 @@ func (b *builder) directBroadcast(l *lane) {
 	}
 }
 
-func (b *builder) directGather(l *lane) {
+func directGather(b *builder, l *lane) {
 	blocks := b.blocks()
 	own := blocks[b.Rank]
 	if b.Rank != b.Root {
@@ -155,7 +155,7 @@ func (b *builder) directGather(l *lane) {
 	}
 }
 
-func (b *builder) directScatter(l *lane) {
+func directScatter(b *builder, l *lane) {
 	blocks := b.blocks()
 	own := blocks[b.Rank]
 	if b.Rank != b.Root {

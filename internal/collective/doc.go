@@ -73,14 +73,13 @@
 // Before a range is written, the sends that still read it are waited for; the plan
 // knows which. In steady state nothing is allocated.
 //
-// A plan of two ranks that takes one message at most each way is a Swap: Post sends the
-// one, Fetch takes the other, without an executor. The peer cannot tell.
+// # Paths
 //
-// RunCommons is for ranks that can get at each other's memory (Commons): the data of a
-// long operation is not sent then but fetched. Pools says which operations gain by it.
-// What is to be reduced by all and lies in memory of this rank alone is lent to others,
-// who add to it (fabric.RoundTripper). Travels says when; blocks of ranks are combined as
-// by rd.
+// Messages are one of several paths. Executor.Begin decides which one an operation takes
+// (see Path) and does at once what needs no waiting; Executor.Finish does the rest. Ranks
+// of one machine have a board for short operations, and take the data of long ones from
+// each other's memory, or make round trips; Executor.Share tells what they have. Two ranks
+// exchange short messages without lanes and outboxes; the peer cannot tell.
 //
 // The first error ends the run: the executor closes the links it uses, waits until
 // no call is left in the caller's buffers, and returns the error as a *StepError.

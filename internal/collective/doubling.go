@@ -9,7 +9,7 @@ import "math/bits"
 // Both ends of an exchange send what they hold and compute lower op upper, so the
 // contributions stay in rank order. As a rank must not overwrite what it is
 // sending, the running sum alternates between Main and scratch.
-func (b *builder) doublingAllReduce(l *lane) {
+func doublingAllReduce(b *builder, l *lane) {
 	steps := bits.Len(uint(b.Size)) - 1
 	folded := b.Size - 1<<steps // number of pairs
 	vector := span{0, b.Count}

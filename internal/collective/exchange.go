@@ -1,102 +1,157 @@
 package collective
 
-const (
-	// turnBytes is the length of the windows in which crowded ranks exchange blocks.
-	turnBytes = 512 << 10
-	// turnWindows is how many there are at the most: schedules stay small.
-	turnWindows = 16 * maxSegments
-	// turnLead is how many messages are sent before the first has to have come.
-	turnLead = 2
+import (
+	"context"
+	"fmt"
+
+	"thundercollective/fabric"
+	"thundercollective/internal/reduce"
 )
 
-// pairwise is the all-to-all: in step i a rank sends to the rank i places on and
-// receives from the one i places back, so that nobody is the target of two at
-// once. One step is sent ahead.
-//
-// Ranks of one host that outnumber its processors do so window by window. Four on two
-// processors took an eighth less time for 16 and 64 MiB over TCP; why is not proven, but
-// less is under way at once than sockets take of whole blocks. Where links have several
-// streams, windows took longer, hence not for all ranks of one host.
-//
-// What is sent in a turn waits for what comes turnLead turns before, in an earlier step or
-// earlier in the same one, wherever that is. So there is always a rank that need not wait.
-func (b *builder) pairwise(l *lane) {
-	out, in := b.blocks(), b.blocks()
-	if b.RecvCounts != nil {
-		in = behind(b.RecvCounts)
+// An exchange is a plan of two ranks in which a rank sends at most one message, receives
+// at most one, and does nothing else that anybody waits for. It needs no lanes and no
+// outbox. The messages are those of the schedule, so the peer cannot tell whether this
+// rank takes this path or that of the messages.
+type exchange struct {
+	peer    int
+	longest int // message, in bytes
+
+	sends, receives, reduces bool
+
+	out           area // what is sent
+	in            area // where what is received goes, or its combination with arg
+	arg           area
+	incomingFirst bool
+	divide        bool
+	copies        []copying
+}
+
+// An area is a range of a buffer that is not scratch, in bytes.
+type area struct {
+	input    bool
+	from, to int
+}
+
+// A copying is done at any time after the message was sent.
+type copying struct{ dst, src area }
+
+// exchangeOf returns the exchange that a plan of two ranks amounts to; nil if it does
+// more. Nothing may wait for what is received except a copy that puts it in its place.
+func (p *Plan) exchangeOf() *exchange {
+	if p.spec.Size != 2 || len(p.lanes) != 1 {
+		return nil
 	}
-	mine, own := out[b.Rank], in[b.Rank]
-	type turn struct{ step, k int }
-	var turns []turn
-	for i := 1; i < b.Size; i++ {
-		n := max(b.windowsOf(out[b.mod(b.Rank+i)]), b.windowsOf(in[b.mod(b.Rank-i)]))
-		if i == 1 {
-			n = max(n, b.windowsOf(own))
-		}
-		for k := range n {
-			turns = append(turns, turn{i, k})
-		}
-	}
-	send := func(t turn) {
-		if p := b.mod(b.Rank + t.step); t.k < b.windowsOf(out[p]) {
-			l.sendPinned(p, b.windowOf(out[p], t.k).in(Input))
-		}
-	}
-	move := func(t turn) {
-		if t.step == 1 && t.k < b.windowsOf(own) {
-			l.copy(b.windowOf(own, t.k).in(Main), b.windowOf(mine, t.k).in(Input))
+	w := &exchange{peer: 1 - p.spec.Rank}
+	var received, arg Slice
+	for i := range p.lanes[0].actions {
+		a := &p.lanes[0].actions[i]
+		switch {
+		case a.Step == SendStep && i == 0 && a.Src.Buf != Scratch:
+			w.sends, w.out = true, p.area(a.Src)
+		case a.Receives() && !w.receives:
+			w.receives, w.reduces = true, a.Step == RecvReduceStep
+			w.incomingFirst, w.divide = a.IncomingFirst, a.Final && p.divide
+			received, arg = a.Dst, a.Arg
+		case a.Step == CopyStep && !w.receives && a.Dst.Buf != Scratch && a.Src.Buf != Scratch:
+			w.copies = append(w.copies, copying{p.area(a.Dst), p.area(a.Src)})
+		case a.Step == CopyStep && w.receives && a.Src == received && received.Buf == Scratch:
+			received = a.Dst // right away: by then the message has left
+		default:
+			return nil
 		}
 	}
-	ahead := min(turnLead, len(turns))
-	for _, t := range turns[:ahead] {
-		send(t)
+	if received.Buf == Scratch || arg.Buf == Scratch || arg.Overlaps(received) && arg != received {
+		return nil
 	}
-	for _, t := range turns[:ahead] {
-		move(t)
+	w.in, w.arg = p.area(received), p.area(arg)
+	w.longest = max(w.out.to-w.out.from, w.in.to-w.in.from)
+	return w
+}
+
+// area returns a slice that is not scratch in bytes.
+func (p *Plan) area(s Slice) area { return area{s.Buf == Input, s.Off * p.elem, s.End() * p.elem} }
+
+// of returns the memory of an area.
+func (a *area) of(main, input []byte) []byte {
+	if a.input {
+		main = input
 	}
-	for j, t := range turns {
-		if p := b.mod(b.Rank - t.step); t.k < b.windowsOf(in[p]) {
-			l.recv(p, b.windowOf(in[p], t.k).in(Main))
+	return main[a.from:a.to]
+}
+
+// post is the first half of an exchange: it posts what the peer is to receive, and
+// reports whether that has left already. fetch does the rest. An error is a *StepError,
+// unless the buffers are too short, and makes the link unusable.
+func (p *Plan) post(l fabric.Swapper, tag *fabric.Tag, main, input []byte) (gone bool, err error) {
+	if len(main) < p.main || len(input) < p.input {
+		return false, p.tooShort(main, input)
+	}
+	w := p.exchange
+	if !w.sends {
+		return true, nil
+	}
+	if gone, err = l.Post(tag, w.out.of(main, input)); err != nil {
+		return false, p.exchangeError(SendStep, err)
+	}
+	return gone, nil
+}
+
+// fetch is the second half: it receives what the peer sends, and stores or reduces it.
+// gone is what post has returned. If it is false and fetch fails, the link may still have
+// the message that was posted.
+func (p *Plan) fetch(ctx context.Context, l fabric.Swapper, tag *fabric.Tag, main, input []byte, gone bool) error {
+	w := p.exchange
+	var got []byte
+	if w.receives {
+		var err error
+		if got, err = l.Take(ctx, tag, w.in.to-w.in.from); err != nil {
+			return p.exchangeError(RecvStep, err)
 		}
-		if j+ahead < len(turns) {
-			send(turns[j+ahead])
-			move(turns[j+ahead])
+	}
+	if !gone {
+		if err := l.Await(ctx, 0); err != nil {
+			return p.exchangeError(SendStep, err)
 		}
+	}
+	if len(w.copies) > 0 {
+		w.copy(main, input)
+	}
+	dst := w.in.of(main, input)
+	if !w.reduces {
+		copy(dst, got)
+		return nil
+	}
+	if arg := w.arg.of(main, input); w.incomingFirst {
+		p.kernel(dst, got, arg)
+	} else {
+		p.kernel(dst, arg, got)
+	}
+	if w.divide {
+		reduce.Divide(p.dtype, dst, dst, p.spec.Size)
+	}
+	return nil
+}
+
+// copy makes the copies.
+func (w *exchange) copy(main, input []byte) {
+	for i := range w.copies {
+		c := &w.copies[i]
+		copy(c.dst.of(main, input), c.src.of(main, input))
 	}
 }
 
-// windowsOf returns in how many windows a block is exchanged. The two ends know only its
-// length alike.
-func (b *builder) windowsOf(s span) int { return s.windows(b.turnWindow(s.n)) }
-
-// windowOf returns one of them.
-func (b *builder) windowOf(s span, k int) span { return s.window(k, b.turnWindow(s.n)) }
-
-// turnWindow is the length of the windows of a block of n elements.
-func (b *builder) turnWindow(n int) int {
-	if !b.Crowded {
-		return max(1, n)
+// exchangeError returns the error of an exchange, with the action at which it failed.
+func (p *Plan) exchangeError(s Step, err error) error {
+	e := &StepError{Kind: p.spec.Kind, Algo: p.spec.Algo, Step: s, Peer: p.exchange.peer, Err: err}
+	for i := range p.lanes[0].actions {
+		if a := &p.lanes[0].actions[i]; a.Step == s || s == RecvStep && a.Receives() {
+			e.Step, e.Action = a.Step, i
+		}
 	}
-	most := max(1, turnWindows/(b.Size-1))
-	return max(1, b.Window/(windowBytes/turnBytes), (n+most-1)/most)
+	return e
 }
 
-// dissemination is the barrier: after the step over distance d, a rank has heard
-// of the 2d ranks up to itself. An empty message says what its sender has heard,
-// so it must not be sent ahead.
-func (b *builder) dissemination(l *lane) {
-	for d := 1; d < b.Size; d *= 2 {
-		l.sendPinned(b.mod(b.Rank+d), Slice{})
-		l.recv(b.mod(b.Rank-d), Slice{})
-	}
-}
-
-func (b *builder) sendRecv(l *lane) {
-	out, in := Slice{Input, 0, b.Count}, Slice{Main, 0, b.RecvCount}
-	if b.Root == b.Rank {
-		l.copy(in, out)
-		return
-	}
-	l.send(b.Root, out)
-	l.recv(b.From, in)
+// tooShort says what buffers the plan needs.
+func (p *Plan) tooShort(main, input []byte) error {
+	return fmt.Errorf("collective: %v needs %d bytes and an input of %d, got %d and %d", p.spec.Kind, p.main, p.input, len(main), len(input))
 }

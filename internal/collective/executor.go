@@ -3,263 +3,245 @@ package collective
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sync"
-	"sync/atomic"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/reduce"
 )
 
-// Peers opens the links of a group. Calls may come from several goroutines at
-// once, also for the same peer, which then get the same link.
-type Peers interface {
+// Links opens the links of a group. Calls may come from several goroutines at once, also
+// for the same peer; they then return the same link.
+type Links interface {
 	Link(ctx context.Context, peer int) (fabric.Link, error)
 }
 
-// A Failer is a Peers that is told of the first error of a run as soon as it
-// happens, while other calls of the run may still be blocked. Failed has to see to
-// it that they end: by cancelling the context of the run or closing the links. It
-// may take its time, for instance to find out who is to blame. It is called from
-// any goroutine, once.
-//
-// Where Peers is no Failer, the executor closes the links.
-type Failer interface {
-	Failed(err error)
-}
-
-// ErrExecutorClosed is returned by Run after Close.
+// ErrExecutorClosed is returned by Finish and Run after Close.
 var ErrExecutorClosed = errors.New("collective: executor is closed")
 
-// An Executor runs plans over the links of one group, one at a time.
+// An Executor carries out the operations of one group, one at a time. It owns what they
+// need: the board, the link of two ranks, shared memory, and the goroutines that send
+// messages. It decides the path of every operation.
+//
+// The methods are for one goroutine at a time, except that Close waits for a Run, or for
+// a Finish that uses messages or shared memory.
 type Executor struct {
-	rank, size int
-	peers      Peers
-	boxes      []*outbox // by peer; nil for this rank
-	lanes      []*laneRunner
-	scratch    []byte
-	workers    sync.WaitGroup // goroutines of outboxes and lanes
-	busyLanes  sync.WaitGroup
+	facts
+	board    fabric.Board   // nil if there is none
+	link     fabric.Swapper // for PathExchange; nil if there is none
+	searched bool           // link is settled
+	crowded  bool
 
-	commons // see RunCommons
-
-	mu     sync.Mutex // held during Run and Close
-	closed bool
-
-	execution
+	runner runner
+	shared sharing
 }
 
-// An execution is what the goroutines of an executor share while a plan runs. It is
-// written before any of them is told to work.
-type execution struct {
-	ctx         context.Context
-	plan        *Plan
-	tag         fabric.Tag
-	main, input []byte
-
-	// uniform: every link of the run is open and a fabric.Backlog of the same Mover.
-	// Only then may a lane leave what it has posted to the links: they move it on
-	// while it waits in one of them, but not while it waits in a link of another kind.
-	uniform atomic.Bool
-
-	failed atomic.Bool
-	failMu sync.Mutex
-	err    error // the first
-
-	// opening ends early when the run fails; made when a link is opened.
-	opening     context.Context
-	stopOpening context.CancelCauseFunc
-}
-
-// NewExecutor returns an executor for one rank of a group of size ranks. Links
-// are opened when a plan first needs them.
-func NewExecutor(rank, size int, peers Peers) *Executor {
-	x := &Executor{rank: rank, size: size, peers: peers, boxes: make([]*outbox, size)}
-	for p := range x.boxes {
-		if p != rank {
-			x.boxes[p] = newOutbox(x, p)
-		}
-	}
-	x.lanes = append(x.lanes, newLaneRunner(x, 0))
+// NewExecutor returns an executor for one rank of a group of size ranks. Links are
+// opened when a plan first needs them.
+//
+// failed is called with the first error of an operation as soon as it happens, while
+// other calls of the operation may still be blocked. It has to make them return, by
+// cancelling the context of the operation or by closing the links. It may take its time,
+// for instance to find out which rank is to blame. It is called from any goroutine, once.
+// If it is nil, the executor closes the links.
+func NewExecutor(rank, size int, links Links, failed func(error)) *Executor {
+	x := &Executor{facts: facts{room: -1, short: -1}, searched: size != 2}
+	x.runner.init(rank, size, links, failed)
+	x.shared.init(&x.runner)
 	return x
 }
 
-// Run performs the plan of this rank. main and input are the buffers of the Spec,
-// at least as long as Plan.Buffers says; every message carries tag. When Run
-// returns, nothing touches the buffers any more.
-//
-// The first error ends the run and the executor: see StepError and Failer. What
-// has arrived in main by then is undefined. When ctx ends, the error wraps its
-// cause.
-func (x *Executor) Run(ctx context.Context, plan *Plan, tag *fabric.Tag, main, input []byte) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if err := x.admit(ctx, plan, main, input); err != nil {
-		return err
-	}
-	return x.execute(ctx, plan, tag, main, input)
+// Shared is what the ranks of a group on one machine share. All ranks have to find out
+// the same before any of them tells its executor.
+type Shared struct {
+	// Memory is the fabric, if all pairs of ranks share its memory, else nil.
+	Memory fabric.Sharer
+	// Ranks are the fabric's ranks, by rank in the group.
+	Ranks []int
+	// Reads says that all pairs can read each other's memory; Memory is a fabric.Reader.
+	Reads bool
+	// RoundTrips says that all links are fabric.RoundTrippers.
+	RoundTrips bool
+	// Board is a board of all ranks; nil if there is none. The executor closes it.
+	Board fabric.Board
+	// Crowded says that the ranks outnumber the processors of the machine.
+	Crowded bool
 }
 
-// admit says why a run cannot begin.
-func (x *Executor) admit(ctx context.Context, plan *Plan, main, input []byte) error {
-	switch {
-	case x.closed:
-		return ErrExecutorClosed
-	case x.failed.Load():
-		return fmt.Errorf("collective: an earlier run failed: %w", x.err)
-	case plan.spec.Rank != x.rank || plan.spec.Size != x.size:
-		return fmt.Errorf("collective: plan for rank %d of %d run by rank %d of %d", plan.spec.Rank, plan.spec.Size, x.rank, x.size)
-	case len(main) < plan.main || len(input) < plan.input:
-		return plan.tooShort(main, input)
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
+// Share tells the executor what the ranks share. It comes between operations, once.
+// Before that, the executor assumes that they share nothing.
+func (x *Executor) Share(s Shared) {
+	x.shares, x.reads, x.roundTrips, x.crowded = s.Memory != nil, s.Reads, s.RoundTrips, s.Crowded
+	if s.Board != nil {
+		x.board, x.room = s.Board, s.Board.Room()
+		x.searched = true // the board replaces it
+	}
+	x.shared.share(&s)
+}
+
+// Shares reports whether the ranks share memory.
+func (x *Executor) Shares() bool { return x.shares }
+
+// Crowded reports whether the ranks outnumber the processors of their one machine.
+func (x *Executor) Crowded() bool { return x.crowded }
+
+// An Operation is a plan to be carried out on certain buffers.
+type Operation struct {
+	Plan *Plan
+	// Tag is carried by every message. It must not change until Finish returns.
+	Tag *fabric.Tag
+	// Main and Input are the buffers of the Spec, at least as long as Plan.Buffers says.
+	Main, Input []byte
+
+	path  Path
+	begun progress
+}
+
+// progress is how far Begin has come.
+type progress uint8
+
+const (
+	notStarted progress = iota
+	posted              // the peer's message is with the link, which has borrowed the buffer
+	sent                // this rank's part has left; its buffer may be written
+)
+
+// Path is the path that the operation takes, or has taken. Begin decides it; where it
+// depends on the memory of all ranks, it is PathShared until Finish knows.
+func (op *Operation) Path() Path { return op.path }
+
+// Begin decides the path of an operation, and does at once what needs no waiting: it
+// writes to the board if that is free, or posts the message of an exchange. It reports
+// whether it has done so. Finish does the rest. The caller may use the time between the
+// two while the message is under way.
+//
+// An error ends the operation, as one of Finish does.
+func (x *Executor) Begin(ctx context.Context, op *Operation) (started bool, err error) {
+	if !x.searched {
+		x.findLink()
+	}
+	op.path, op.begun = x.decide(op.Plan), notStarted
+	switch op.path {
+	case PathBoard:
+		if !x.board.Free() {
+			return false, nil
+		}
+		op.begun = sent
+		return true, op.Plan.show(ctx, x.board, op.Tag, op.Main, op.Input)
+	case PathExchange:
+		gone, err := op.Plan.post(x.link, op.Tag, op.Main, op.Input)
+		op.begun = posted
+		if gone {
+			op.begun = sent
+		}
+		return true, err
+	}
+	return false, nil
+}
+
+// Finish carries out what Begin has left of an operation. When it returns, nothing
+// touches the buffers any more.
+//
+// The first error ends the operation and the executor: see StepError and NewExecutor.
+// Main is undefined then. When ctx ends, the error wraps its cause.
+func (x *Executor) Finish(ctx context.Context, op *Operation) error {
+	switch op.path {
+	case PathBoard:
+		if op.begun == notStarted {
+			if err := op.Plan.show(ctx, x.board, op.Tag, op.Main, op.Input); err != nil {
+				return err
+			}
+		}
+		return op.Plan.take(ctx, x.board, op.Tag, op.Main, op.Input)
+	case PathExchange:
+		err := op.Plan.fetch(ctx, x.link, op.Tag, op.Main, op.Input, op.begun == sent)
+		if err != nil && op.begun == posted {
+			x.takeBack(ctx, err)
+		}
+		return err
+	case PathShared:
+		return x.finishShared(ctx, op)
+	}
+	return x.Run(ctx, op.Plan, op.Tag, op.Main, op.Input)
+}
+
+// takeBack returns when the link has given back the buffer of an exchange that failed.
+func (x *Executor) takeBack(ctx context.Context, err error) {
+	if x.runner.onFailure != nil {
+		x.runner.onFailure(err) // ends ctx
+	} else {
+		x.runner.closeLinks()
+	}
+	_ = x.link.Await(ctx, 0)
+}
+
+// finishShared carries out an operation through shared memory, in round trips, or after
+// all by messages.
+func (x *Executor) finishShared(ctx context.Context, op *Operation) error {
+	r := &x.runner
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.admit(ctx, op.Plan, op.Main, op.Input); err != nil {
+		return err
+	}
+	r.set(ctx, op.Plan, op.Tag, op.Main[:op.Plan.main], op.Input[:op.Plan.input])
+	path, err := x.shared.run(&x.facts)
+	op.path = path
+	if err != nil {
+		r.fail(err)
+	}
+	x.shared.release()
+	if path == PathMessages && !r.failed.Load() {
+		return r.execute(ctx, op.Plan, op.Tag, op.Main, op.Input)
+	}
+	r.release()
+	if r.failed.Load() {
+		return r.err
 	}
 	return nil
 }
 
-// execute runs a plan that was admitted.
-func (x *Executor) execute(ctx context.Context, plan *Plan, tag *fabric.Tag, main, input []byte) error {
-	if len(x.scratch) < plan.scratch {
-		x.scratch = make([]byte, plan.scratch)
-	}
-	x.ctx, x.plan, x.tag, x.main, x.input = ctx, plan, *tag, main, input
-	x.uniform.Store(x.allBacklogs(plan))
-	for _, p := range plan.peers {
-		x.boxes[p].begin()
-	}
-	x.perform()
-	for _, p := range plan.peers {
-		x.boxes[p].end()
-	}
-	x.release()
-	return x.err
+// Run carries out a plan by messages alone, whatever path Begin would choose: to measure
+// the links, or to find out what the ranks share. Otherwise it is like Begin and Finish.
+func (x *Executor) Run(ctx context.Context, plan *Plan, tag *fabric.Tag, main, input []byte) error {
+	return x.runner.run(ctx, plan, tag, main, input)
 }
 
-// allBacklogs says whether all links of a plan are open and move each other's messages
-// on.
-func (x *Executor) allBacklogs(plan *Plan) bool {
-	var mover any
-	for i, p := range plan.links {
-		path := x.boxes[p].path.Load()
-		if path == nil || path.backlog == nil || i > 0 && path.mover != mover {
-			return false
-		}
-		mover = path.mover
+// Decide returns the path that Begin and Finish take for the plan of s on elements of
+// type dt. alloc says that the buffers of all ranks lie in memory of the fabric's Alloc;
+// Begin does not know where they lie, and Finish goes by what all ranks say.
+func (x *Executor) Decide(s Spec, dt reduce.DType, alloc bool) Path {
+	p := &Plan{dtype: dt, segment: s.segmentBytes(dt)}
+	if p.outline(s) != nil {
+		return PathMessages // for lack of any
 	}
-	return true
+	if !x.searched {
+		x.findLink()
+	}
+	path := x.decide(p)
+	if path == PathShared {
+		path = x.settle(p, alloc, alloc || x.reads)
+	}
+	return path
 }
 
-// release lets go of what belongs to a run.
-func (x *Executor) release() {
-	x.ctx, x.plan, x.main, x.input = nil, nil, nil, nil
-	clear(x.mapped)
-	x.source, x.terms, x.own = nil, nil, own{}
-	if x.stopOpening != nil {
-		x.stopOpening(nil)
-		x.opening, x.stopOpening = nil, nil
+// findLink finds out whether the link of two ranks allows exchanges, once it is open.
+func (x *Executor) findLink() {
+	link := x.runner.opened(1 - x.runner.rank)
+	if link == nil {
+		return
+	}
+	x.searched = true
+	if s, ok := link.(fabric.Swapper); ok {
+		x.link, x.short = s, s.Short()
 	}
 }
 
-// perform runs the lanes: the first here, the others on goroutines of their own.
-func (x *Executor) perform() {
-	lanes := x.plan.lanes
-	for i := 1; i < len(lanes); i++ {
-		if i == len(x.lanes) {
-			x.lanes = append(x.lanes, newLaneRunner(x, i))
-			x.lanes[i].start()
-		}
-		x.busyLanes.Add(1)
-		x.lanes[i].work <- struct{}{}
-	}
-	if len(lanes) > 0 {
-		x.lanes[0].run()
-	}
-	x.busyLanes.Wait()
-}
-
-// Close waits for a run under way and ends the executor's goroutines. The links
-// stay open.
+// Close waits for a run under way, ends the executor's goroutines and closes the board.
+// The links stay open.
 func (x *Executor) Close() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.closed {
-		return
+	x.runner.close()
+	if x.board != nil {
+		x.board.Close()
+		x.board = nil
+		x.room = -1
 	}
-	x.closed = true
-	for _, b := range x.boxes {
-		if b != nil {
-			b.stop()
-		}
-	}
-	for _, l := range x.lanes[1:] {
-		close(l.work)
-	}
-	x.workers.Wait()
-}
-
-// fail ends the run with its first error. The caller holds no lock.
-func (x *Executor) fail(err *StepError) {
-	x.failMu.Lock()
-	first := x.err == nil
-	if first {
-		x.err = err
-		x.failed.Store(true)
-		if x.stopOpening != nil {
-			x.stopOpening(err)
-		}
-	}
-	x.failMu.Unlock()
-	if !first {
-		return
-	}
-	for _, b := range x.boxes {
-		if b != nil {
-			b.wake()
-		}
-	}
-	if f, ok := x.peers.(Failer); ok {
-		f.Failed(err)
-		return
-	}
-	for _, b := range x.boxes {
-		if b != nil {
-			b.closeLink()
-		}
-	}
-}
-
-// stepError says that action i of a lane failed.
-func (x *Executor) stepError(lane, i int, err error) *StepError {
-	a := &x.plan.lanes[lane].actions[i]
-	return &StepError{
-		Kind: x.plan.spec.Kind, Algo: x.plan.spec.Algo, Step: a.Step, Peer: a.Peer,
-		Lane: lane, Action: i, Err: err,
-	}
-}
-
-// open opens a link. It gives up when the run fails.
-func (x *Executor) open(peer int) (fabric.Link, error) {
-	x.failMu.Lock()
-	if x.err != nil {
-		x.failMu.Unlock()
-		return nil, x.err
-	}
-	if x.opening == nil {
-		x.opening, x.stopOpening = context.WithCancelCause(x.ctx)
-	}
-	ctx := x.opening
-	x.failMu.Unlock()
-	return x.peers.Link(ctx, peer)
-}
-
-// bytes returns the memory of a slice.
-func (x *Executor) bytes(s Slice) []byte {
-	buf := x.main
-	switch s.Buf {
-	case Input:
-		buf = x.input
-	case Scratch:
-		buf = x.scratch
-	}
-	from, to := s.Off*x.plan.elem, s.End()*x.plan.elem
-	return buf[from:to:to]
 }

@@ -31,7 +31,7 @@ func TestRunEverything(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%d ranks", n), func(t *testing.T) {
 			t.Parallel()
-			g := newTestGroup(t, memPeers(t, n))
+			g := newTestGroup(t, memLinks(t, n))
 			turn := 0
 			for kind := AllReduce; kind <= Barrier; kind++ {
 				for _, algo := range Algos(kind) {
@@ -54,7 +54,7 @@ func TestRunEverything(t *testing.T) {
 // TestRunEveryReduction covers each pair of type and reduction.
 func TestRunEveryReduction(t *testing.T) {
 	for _, n := range []int{2, 3, 5} {
-		g := newTestGroup(t, memPeers(t, n))
+		g := newTestGroup(t, memLinks(t, n))
 		for _, dt := range reduce.DTypes() {
 			for _, op := range ops(dt) {
 				for _, algo := range Algos(AllReduce) {
@@ -71,7 +71,7 @@ func TestRunEveryReduction(t *testing.T) {
 func TestRunStrictly(t *testing.T) {
 	for _, lazy := range []bool{false, true} {
 		for _, n := range []int{2, 3, 4, 6, 7} {
-			g := newTestGroup(t, newStrictPeers(n, lazy))
+			g := newTestGroup(t, newStrictLinks(n, lazy))
 			for kind := AllReduce; kind <= Barrier; kind++ {
 				for _, algo := range Algos(kind) {
 					for _, separate := range []bool{true, false} {
@@ -97,7 +97,7 @@ func TestRunLong(t *testing.T) {
 		t.Skip("moves some 30 MiB")
 	}
 	const n = 3
-	g := newTestGroup(t, memPeers(t, n))
+	g := newTestGroup(t, memLinks(t, n))
 	for kind := AllReduce; kind <= Barrier; kind++ {
 		for _, algo := range Algos(kind) {
 			s := Spec{Kind: kind, Algo: algo, Size: n, Count: 300_001, Window: 70_000, Separate: kind == AllToAll}
@@ -114,7 +114,7 @@ func TestSameBits(t *testing.T) {
 		}
 	}
 	for _, shape := range hostShapes {
-		checkSameBits(t, Spec{Kind: AllReduce, Algo: Hier, Size: len(shape), Count: 1000, Hosts: hostsOf(shape), Window: 64})
+		checkSameBits(t, Spec{Kind: AllReduce, Algo: Hier, Size: len(shape), Count: 1000, Hosts: hostsOf(shape), Window: 64, ElemSize: windowBytes / 64})
 	}
 }
 
@@ -124,7 +124,7 @@ func checkSameBits(t *testing.T, s Spec) {
 	n := s.Size
 	var first []byte
 	for range 2 {
-		g := newTestGroup(t, memPeers(t, n))
+		g := newTestGroup(t, memLinks(t, n))
 		rng := rand.New(rand.NewPCG(3, 4))
 		plans, mains := make([]*Plan, n), make([][]byte, n)
 		for r := range n {
@@ -157,7 +157,7 @@ func checkSameBits(t *testing.T, s Spec) {
 
 // TestRunPointToPoint covers the operations of two ranks.
 func TestRunPointToPoint(t *testing.T) {
-	g := newTestGroup(t, memPeers(t, 2))
+	g := newTestGroup(t, memLinks(t, 2))
 	for _, n := range []int{0, 1, 1000, 300_000} {
 		plan := func(s Spec) *Plan {
 			s.Size, s.RecvCount = 2, s.Count
@@ -215,7 +215,7 @@ func TestRunDoesNotAllocate(t *testing.T) {
 		{Broadcast, Tree, 100},
 		{Barrier, Doubling, 0},
 	} {
-		g := newTestGroup(t, memPeers(t, n))
+		g := newTestGroup(t, memLinks(t, n))
 		planner := NewPlanner()
 		work, done := make([]chan struct{}, n), make(chan error, n)
 		op := func(r int, main []byte) error {
@@ -272,7 +272,7 @@ func BenchmarkAllReduce(b *testing.B) {
 		{4, Ring, 1 << 18}, {4, HalvingDoubling, 1 << 18}, {2, Ring, 1 << 22},
 	} {
 		b.Run(fmt.Sprintf("n=%d/%v/%dB", tt.n, tt.algo, 4*tt.count), func(b *testing.B) {
-			g := newTestGroup(b, memPeers(b, tt.n))
+			g := newTestGroup(b, memLinks(b, tt.n))
 			b.SetBytes(int64(4 * tt.count))
 			b.ReportAllocs()
 			var wg sync.WaitGroup

@@ -25,7 +25,7 @@ func bubble(t *testing.T, n int, f func(t *testing.T, fabrics []fabric.Fabric, g
 		if err != nil {
 			t.Fatal(err)
 		}
-		peers := make([]Peers, n)
+		peers := make([]Links, n)
 		for r := range peers {
 			peers[r] = onChannel{fabrics[r]}
 		}
@@ -115,7 +115,7 @@ func TestCancel(t *testing.T) {
 	for _, algo := range []Algo{Ring, BiRing, Direct} {
 		for _, opened := range []bool{true, false} {
 			synctest.Test(t, func(t *testing.T) {
-				peers := newStrictPeers(n, false)
+				peers := newStrictLinks(n, false)
 				g := newTestGroup(t, peers)
 				if opened {
 					plans := make([]*Plan, n)
@@ -149,24 +149,23 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// failer is a Peers that cancels the run when it fails, after some thought.
+// A failer cancels the run when it fails, after some thought.
 type failer struct {
-	Peers
 	stop  context.CancelCauseFunc
 	calls int
 	err   error
 }
 
-func (f *failer) Failed(err error) {
+func (f *failer) failed(err error) {
 	f.calls++
 	f.err = err
 	time.Sleep(time.Second)
 	f.stop(err)
 }
 
-// TestFailer checks that a Failer hears the first error while the run is still
+// TestFailed checks that the function for failures gets the first error while the run is still
 // blocked elsewhere, and ends it.
-func TestFailer(t *testing.T) {
+func TestFailed(t *testing.T) {
 	const n, count = 3, 500_000
 	synctest.Test(t, func(t *testing.T) {
 		fabrics, err := mem.New(n)
@@ -174,15 +173,15 @@ func TestFailer(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancelCause(t.Context())
-		f := &failer{Peers: onChannel{fabrics[0]}, stop: stop}
-		x := NewExecutor(0, n, f)
+		f := &failer{stop: stop}
+		x := NewExecutor(0, n, onChannel{fabrics[0]}, f.failed)
 		plan := mustPlan(t, Spec{Kind: AllReduce, Algo: BiRing, Rank: 0, Size: n, Count: count})
 		fabrics[2].Close() // rank 1 neither sends nor receives: a lane stays blocked
 		start := time.Now()
 		err = x.Run(ctx, plan, &fabric.Tag{}, make([]byte, 4*count), nil)
 		var lost *fabric.LostError
 		if !errors.As(err, &lost) || lost.Peer != 2 || err != f.err || f.calls != 1 {
-			t.Errorf("got error %v; Failed was called %d times, with %v", err, f.calls, f.err)
+			t.Errorf("got error %v; it was called %d times, with %v", err, f.calls, f.err)
 		}
 		if took := time.Since(start); took != time.Second {
 			t.Errorf("the run ended after %v", took)
@@ -199,7 +198,7 @@ func TestFailer(t *testing.T) {
 func TestPostedIsFlushed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		link := &stuckLink{closed: make(chan struct{})}
-		x := NewExecutor(0, 2, link)
+		x := NewExecutor(0, 2, link, nil)
 		// Without a link there is nothing to post on; the first message opens it.
 		link.fine = true
 		barrier := mustPlan(t, Spec{Kind: Barrier, Algo: Direct, Rank: 0, Size: 2})
@@ -250,7 +249,7 @@ func (l *stuckLink) Flush(context.Context) error {
 
 // TestRunRefuses checks what Run can tell before it begins.
 func TestRunRefuses(t *testing.T) {
-	x := NewExecutor(0, 2, newStrictPeers(2, false)[0])
+	x := NewExecutor(0, 2, newStrictLinks(2, false)[0], nil)
 	spec := Spec{Kind: AllReduce, Algo: Ring, Rank: 0, Size: 2, Count: 8, Separate: true}
 	plan := mustPlan(t, spec)
 	spec.Rank = 1

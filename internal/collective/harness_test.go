@@ -14,39 +14,38 @@ import (
 	"thundercollective/internal/reduce"
 )
 
-// onChannel makes a fabric the Peers of an executor.
+// onChannel makes a fabric the Links of an executor.
 type onChannel struct{ fabric.Fabric }
 
 func (c onChannel) Link(ctx context.Context, peer int) (fabric.Link, error) {
 	return c.Fabric.Link(ctx, peer, 1)
 }
 
-// memPeers returns the Peers of n ranks over the mem fabric.
-func memPeers(t testing.TB, n int) []Peers {
+// memLinks returns the Links of n ranks over the mem fabric.
+func memLinks(t testing.TB, n int) []Links {
 	t.Helper()
 	fabrics, err := mem.New(n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	peers := make([]Peers, n)
+	links := make([]Links, n)
 	for i, f := range fabrics {
-		peers[i] = onChannel{f}
+		links[i] = onChannel{f}
 		t.Cleanup(func() { f.Close() })
 	}
-	return peers
+	return links
 }
 
 // A testGroup is the executors of all ranks.
 type testGroup struct {
 	executors []*Executor
 	tag       fabric.Tag
-	common    bool // the executors' peers are a Commons, to be used
 }
 
-func newTestGroup(t testing.TB, peers []Peers) *testGroup {
+func newTestGroup(t testing.TB, links []Links) *testGroup {
 	g := &testGroup{}
-	for r, p := range peers {
-		x := NewExecutor(r, len(peers), p)
+	for r, l := range links {
+		x := NewExecutor(r, len(links), l, nil)
 		t.Cleanup(x.Close)
 		g.executors = append(g.executors, x)
 	}
@@ -60,15 +59,21 @@ func (g *testGroup) run(ctx context.Context, plans []*Plan, mains, inputs [][]by
 	var wg sync.WaitGroup
 	for r := range plans {
 		wg.Go(func() {
-			tag, run := g.tag, g.executors[r].Run
-			if g.common {
-				run = g.executors[r].RunCommons
-			}
-			errs[r] = run(ctx, plans[r], &tag, mains[r], inputs[r])
+			tag := g.tag
+			errs[r] = g.executors[r].do(ctx, plans[r], &tag, mains[r], inputs[r])
 		})
 	}
 	wg.Wait()
 	return errs
+}
+
+// do carries out a plan by the path that the executor decides.
+func (x *Executor) do(ctx context.Context, plan *Plan, tag *fabric.Tag, main, input []byte) error {
+	op := Operation{Plan: plan, Tag: tag, Main: main, Input: input}
+	if _, err := x.Begin(ctx, &op); err != nil {
+		return err
+	}
+	return x.Finish(ctx, &op)
 }
 
 // A job is one collective on all ranks, with its buffers and what should be in

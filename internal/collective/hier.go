@@ -25,34 +25,30 @@ func (s *Spec) flatten() {
 		return
 	}
 	s.Algo = Auto
-	*s = s.Resolve(s.unit())
+	*s = s.Resolve(s.ElemSize)
 }
-
-// unit is how many bytes an element has if Spec.Window is what NewPlan makes it.
-// Build does not know bytes; where the length matters, it goes by the window.
-func (s *Spec) unit() int { return max(1, windowBytes/s.Window) }
 
 // hierAllReduce scatters the sums of each host over its ranks, reduces the shares
 // across hosts, and gathers within hosts again.
-func (b *builder) hierAllReduce(l *lane) {
+func hierAllReduce(b *builder, l *lane) {
 	vector := span{0, b.Count}
 	w := max(b.Window, (b.Count+hierWindows-1)/hierWindows)
 	windows := vector.windows(w)
 	for k := range windows + 2 {
 		if k < windows {
-			b.hierScatter(l, vector.window(k, w))
+			hierScatter(b, l, vector.window(k, w))
 		}
 		if k >= 1 && k <= windows {
-			b.hierAcross(l, vector.window(k-1, w))
+			hierAcross(b, l, vector.window(k-1, w))
 		}
 		if k >= 2 {
-			b.hierSpread(l, vector.window(k-2, w))
+			hierSpread(b, l, vector.window(k-2, w))
 		}
 	}
 }
 
 // hierShares returns the shares of the ranks of a host, by their place.
-func (b *builder) hierShares(host int, win span) []span {
+func hierShares(b *builder, host int, win span) []span {
 	members := len(b.Hosts.members[host])
 	shared := min(max(1, win.n/max(1, b.Window/hierShare)), members)
 	shares := make([]span, members)
@@ -64,8 +60,8 @@ func (b *builder) hierShares(host int, win span) []span {
 
 // hierScatter adds up this rank's share over the ranks of its host, in Main: the
 // own part first, then those of the ranks behind it.
-func (b *builder) hierScatter(l *lane, win span) {
-	shares := b.hierShares(b.Hosts.of[b.Rank], win)
+func hierScatter(b *builder, l *lane, win span) {
+	shares := hierShares(b, b.Hosts.of[b.Rank], win)
 	own := shares[b.Hosts.place[b.Rank]]
 	sum := b.from(own)
 	b.neighbours(func(peer, place int) {
@@ -83,8 +79,8 @@ func (b *builder) hierScatter(l *lane, win span) {
 }
 
 // hierSpread hands the shares round within the host.
-func (b *builder) hierSpread(l *lane, win span) {
-	shares := b.hierShares(b.Hosts.of[b.Rank], win)
+func hierSpread(b *builder, l *lane, win span) {
+	shares := hierShares(b, b.Hosts.of[b.Rank], win)
 	own := shares[b.Hosts.place[b.Rank]]
 	b.neighbours(func(peer, _ int) {
 		if own.n > 0 {
@@ -111,12 +107,12 @@ func (b *builder) neighbours(do func(peer, place int)) {
 // hierAcross reduces the shares across hosts. Hosts with different numbers of ranks
 // share the window differently: it is cut wherever one of them does, and each piece
 // has one owner on every host.
-func (b *builder) hierAcross(l *lane, win span) {
+func hierAcross(b *builder, l *lane, win span) {
 	hosts := b.Hosts.Count()
 	shares := make([][]span, hosts)
 	var ends []int
 	for h := range shares {
-		shares[h] = b.hierShares(h, win)
+		shares[h] = hierShares(b, h, win)
 		for _, s := range shares[h] {
 			if s.n > 0 {
 				ends = append(ends, s.off+s.n)
@@ -135,18 +131,18 @@ func (b *builder) hierAcross(l *lane, win span) {
 			})]
 		}
 		if owners[b.Hosts.of[b.Rank]] == b.Rank {
-			b.among(l, owners, piece, Spec{Kind: AllReduce})
+			among(b, l, owners, piece, Spec{Kind: AllReduce})
 		}
 	}
 }
 
 // among appends a collective of some ranks on a piece of the vector. What is Auto
 // suits its length. The contributions lie in Main, unless no reduction within the host has put them there.
-func (b *builder) among(l *lane, ranks []int, piece span, s Spec) {
+func among(b *builder, l *lane, ranks []int, piece span, s Spec) {
 	s.Rank, s.Size = slices.Index(ranks, b.Rank), len(ranks)
-	s.Count, s.Window = piece.n, b.Window
+	s.Count, s.Window, s.ElemSize = piece.n, b.Window, b.ElemSize
 	s.Separate = b.Separate && len(b.Hosts.members[b.Hosts.of[b.Rank]]) == 1
-	sub := &builder{Spec: s.Resolve(b.unit()), source: Main, lanes: make([]lane, 1)}
+	sub := &builder{Spec: s.Resolve(b.ElemSize), source: Main, lanes: make([]lane, 1)}
 	if s.Separate {
 		sub.source = Input
 	}
@@ -168,7 +164,7 @@ func (b *builder) among(l *lane, ranks []int, piece span, s Spec) {
 }
 
 // hierBarrier meets within each host, then the first ranks of the hosts meet.
-func (b *builder) hierBarrier(l *lane) {
+func hierBarrier(b *builder, l *lane) {
 	leaders := make([]int, b.Hosts.Count())
 	for h, members := range b.Hosts.members {
 		leaders[h] = members[0]
@@ -180,13 +176,13 @@ func (b *builder) hierBarrier(l *lane) {
 		return
 	}
 	b.neighbours(func(peer, _ int) { l.recv(peer, Slice{}) })
-	b.among(l, leaders, span{}, Spec{Kind: Barrier, Algo: Doubling})
+	among(b, l, leaders, span{}, Spec{Kind: Barrier, Algo: Doubling})
 	b.neighbours(func(peer, _ int) { l.sendPinned(peer, Slice{}) })
 }
 
 // hierNode returns this rank's place in a tree of the hosts, hung up at the root's,
 // with the ranks of each host below the one that is first in it.
-func (b *builder) hierNode() node {
+func hierNode(b *builder) node {
 	hs := b.Hosts
 	chain := b.Count > b.Window/hierChain
 	home := hs.of[b.Root]

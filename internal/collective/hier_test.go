@@ -18,8 +18,8 @@ func hostsOf(shape string) *Hosts { return NewHosts(strings.Split(shape, "")) }
 func TestRunHosts(t *testing.T) {
 	for _, shape := range hostShapes {
 		n := len(shape)
-		for name, peers := range map[string][]Peers{
-			"mem": memPeers(t, n), "strict": newStrictPeers(n, false), "lazy": newStrictPeers(n, true),
+		for name, peers := range map[string][]Links{
+			"mem": memLinks(t, n), "strict": newStrictLinks(n, false), "lazy": newStrictLinks(n, true),
 		} {
 			t.Run(shape+"/"+name, func(t *testing.T) {
 				g := newTestGroup(t, peers)
@@ -30,6 +30,9 @@ func TestRunHosts(t *testing.T) {
 						s := Spec{
 							Kind: kind, Algo: Hier, Size: n, Hosts: hostsOf(shape), Root: turn % n, Separate: turn%3 != 0,
 							Count: []int{3*n + 1, 1, 40, 0, 5 * n}[turn%5], Window: []int{0, 9, 24}[turn%3],
+						}
+						if s.Window > 0 {
+							s.ElemSize = windowBytes / s.Window // as if a few elements were long
 						}
 						newJob(t, s, dt, ops(dt)[turn%len(ops(dt))]).check(t, g, []int{DefaultSegment, 24}[turn/2%2])
 					}
@@ -45,9 +48,9 @@ func TestRunHostsLong(t *testing.T) {
 		t.Skip("moves some 50 MiB")
 	}
 	for _, shape := range []string{"AABB", "ABB"} {
-		g := newTestGroup(t, memPeers(t, len(shape)))
+		g := newTestGroup(t, memLinks(t, len(shape)))
 		for _, kind := range []Kind{AllReduce, ReduceScatter, AllGather, Broadcast, Reduce} {
-			s := Spec{Kind: kind, Algo: Hier, Size: len(shape), Hosts: hostsOf(shape), Count: 300_001, Window: 70_000}
+			s := Spec{Kind: kind, Algo: Hier, Size: len(shape), Hosts: hostsOf(shape), Count: 300_001, Window: 70_000, ElemSize: windowBytes / 70_000}
 			newJob(t, s, reduce.I16, reduce.Max).check(t, g, DefaultSegment)
 		}
 	}

@@ -5,7 +5,7 @@ package collective
 // here: it is the only one of its host that sends or receives them across.
 
 // hierKeeper is the rank of a host that looks after the block of a rank elsewhere.
-func (b *builder) hierKeeper(host, of int) int {
+func hierKeeper(b *builder, host, of int) int {
 	members := b.Hosts.members[host]
 	return members[b.Hosts.place[of]%len(members)]
 }
@@ -23,17 +23,17 @@ func (b *builder) abroad(do func(rank int)) {
 
 // hierReduceScatter adds up every block within each host, at the rank that looks
 // after it, which sends the sum to its owner.
-func (b *builder) hierReduceScatter(l *lane) {
+func hierReduceScatter(b *builder, l *lane) {
 	blocks := b.blocks()
 	host := b.Hosts.of[b.Rank]
 	var kept []int // blocks of other hosts that this rank looks after
 	b.abroad(func(r int) {
-		if b.hierKeeper(host, r) == b.Rank {
+		if hierKeeper(b, host, r) == b.Rank {
 			kept = append(kept, r)
 		}
 	})
 	const slots = 2 // sums of one window grow while those of the last still leave
-	w := max(1, min(longest(blocks), b.hierBlockWindow(slots)))
+	w := max(1, min(longest(blocks), hierBlockWindow(b, slots)))
 	at := 0
 	if b.Separate && len(b.Hosts.members[host]) > 1 {
 		at = b.stage(slots * len(kept) * w)
@@ -45,24 +45,24 @@ func (b *builder) hierReduceScatter(l *lane) {
 				l.send(keeper, b.from(win(r)))
 			}
 		}
-		b.abroad(func(r int) { contribute(b.hierKeeper(host, r), r) })
+		b.abroad(func(r int) { contribute(hierKeeper(b, host, r), r) })
 		b.neighbours(func(peer, _ int) { contribute(peer, peer) })
 		for i, r := range kept {
 			acc := win(r).in(Main)
 			if b.Separate {
 				acc = Slice{Scratch, at + (k%slots*len(kept)+i)*w, win(r).n}
 			}
-			if sum := b.hierCombine(l, win(r), acc); sum.Len > 0 {
+			if sum := hierCombine(b, l, win(r), acc); sum.Len > 0 {
 				l.send(r, sum)
 			}
 		}
-		b.hierCollect(l, win(b.Rank), blocks[b.Rank].off)
+		hierCollect(b, l, win(b.Rank), blocks[b.Rank].off)
 	}
 }
 
 // hierBlockWindow is how much of a block is reduced at a time, such that the sums
 // of all blocks that any rank looks after fit into scratch.
-func (b *builder) hierBlockWindow(slots int) int {
+func hierBlockWindow(b *builder, slots int) int {
 	least := b.Hosts.least
 	// A rank looks after ⌈most/least⌉ blocks of each other host at the most.
 	most := (b.Hosts.most + least - 1) / least * (b.Hosts.Count() - 1)
@@ -71,7 +71,7 @@ func (b *builder) hierBlockWindow(slots int) int {
 
 // hierCombine adds up a part of the vector over the ranks of this host and returns
 // where the sum is.
-func (b *builder) hierCombine(l *lane, win span, acc Slice) Slice {
+func hierCombine(b *builder, l *lane, win span, acc Slice) Slice {
 	sum := b.from(win)
 	if win.n == 0 {
 		return sum
@@ -85,7 +85,7 @@ func (b *builder) hierCombine(l *lane, win span, acc Slice) Slice {
 
 // hierCollect adds up a window of the own block: over this host, then over the sums
 // of the others. start is where the block begins.
-func (b *builder) hierCollect(l *lane, win span, start int) {
+func hierCollect(b *builder, l *lane, win span, start int) {
 	if win.n == 0 {
 		return
 	}
@@ -93,10 +93,10 @@ func (b *builder) hierCollect(l *lane, win span, start int) {
 	if b.Separate {
 		dst.Off -= start
 	}
-	sum := b.hierCombine(l, win, dst)
+	sum := hierCombine(b, l, win, dst)
 	hosts := b.Hosts.Count()
 	for i := 1; i < hosts; i++ {
-		keeper := b.hierKeeper((b.Hosts.of[b.Rank]+hosts-i)%hosts, b.Rank)
+		keeper := hierKeeper(b, (b.Hosts.of[b.Rank]+hosts-i)%hosts, b.Rank)
 		l.recvReduce(keeper, dst, sum, i == hosts-1)
 		sum = dst
 	}
@@ -104,7 +104,7 @@ func (b *builder) hierCollect(l *lane, win span, start int) {
 
 // hierAllGather sends the own block to the ranks that look after it, and those pass
 // it on within their hosts.
-func (b *builder) hierAllGather(l *lane) {
+func hierAllGather(b *builder, l *lane) {
 	blocks := b.blocks()
 	own := blocks[b.Rank].in(Main)
 	src := own
@@ -114,7 +114,7 @@ func (b *builder) hierAllGather(l *lane) {
 	hosts, host := b.Hosts.Count(), b.Hosts.of[b.Rank]
 	if own.Len > 0 {
 		for i := 1; i < hosts; i++ {
-			l.send(b.hierKeeper((host+i)%hosts, b.Rank), src)
+			l.send(hierKeeper(b, (host+i)%hosts, b.Rank), src)
 		}
 		b.neighbours(func(peer, _ int) { l.send(peer, src) })
 		if src != own {
@@ -128,14 +128,14 @@ func (b *builder) hierAllGather(l *lane) {
 	}
 	b.neighbours(func(peer, _ int) { recv(peer, peer) })
 	b.abroad(func(r int) {
-		if b.hierKeeper(host, r) != b.Rank || blocks[r].n == 0 {
+		if hierKeeper(b, host, r) != b.Rank || blocks[r].n == 0 {
 			return
 		}
 		recv(r, r)
 		b.neighbours(func(peer, _ int) { l.send(peer, blocks[r].in(Main)) })
 	})
 	b.abroad(func(r int) {
-		if keeper := b.hierKeeper(host, r); keeper != b.Rank {
+		if keeper := hierKeeper(b, host, r); keeper != b.Rank {
 			recv(keeper, r)
 		}
 	})

@@ -8,7 +8,7 @@ const meshWindow = 1 << 14
 // part, and send it to all others: every cable of a complete graph is used, in both
 // directions. An owner adds the others' parts to its own, in the order of the ranks
 // behind it.
-func (b *builder) meshAllReduce(l *lane) {
+func meshAllReduce(b *builder, l *lane) {
 	blocks := evenly(b.Count, b.Size)
 	w := max(1, min(longest(blocks), meshWindow), longest(blocks)/maxSegments)
 	most := (span{0, longest(blocks)}).windows(w)

@@ -19,7 +19,7 @@ const postBytes = 64 << 10
 // small, or the lane has nothing else to do, or the links of the run move them on by
 // themselves (fabric.Backlog), else from the outbox's goroutine.
 type outbox struct {
-	x    *Executor
+	r    *runner
 	peer int
 
 	path atomic.Pointer[path] // nil until the link is open
@@ -54,14 +54,14 @@ type path struct {
 // own returns the path if the caller, who is the sending lane or starts or ends
 // the run, has the outbox for itself; nil otherwise.
 func (b *outbox) own() *path {
-	if b.x.uniform.Load() && !b.running.Load() {
+	if b.r.uniform.Load() && !b.running.Load() {
 		return b.path.Load()
 	}
 	return nil
 }
 
-func newOutbox(x *Executor, peer int) *outbox {
-	b := &outbox{x: x, peer: peer}
+func newOutbox(r *runner, peer int) *outbox {
+	b := &outbox{r: r, peer: peer}
 	b.work.L, b.gone.L = &b.mu, &b.mu
 	return b
 }
@@ -81,7 +81,7 @@ func (b *outbox) begin() {
 func (b *outbox) post(lane int, buf []byte, tail bool) error {
 	if p := b.own(); p != nil {
 		b.lane = lane
-		done, err := p.backlog.Post(&b.x.tag, buf)
+		done, err := p.backlog.Post(&b.r.tag, buf)
 		b.owed = b.owed || !done
 		b.ready++
 		b.sent++
@@ -100,7 +100,7 @@ func (b *outbox) post(lane int, buf []byte, tail bool) error {
 	if b.sent == b.ready && p != nil {
 		switch {
 		case p.poster != nil && len(buf) <= postBytes:
-			done, err := p.poster.Post(&b.x.tag, buf)
+			done, err := p.poster.Post(&b.r.tag, buf)
 			if err != nil || done {
 				b.ready++
 				b.sent++
@@ -111,7 +111,7 @@ func (b *outbox) post(lane int, buf []byte, tail bool) error {
 		case tail:
 			// The goroutine has nothing to do, so the sending side is ours.
 			b.mu.Unlock()
-			err := p.link.Send(b.x.ctx, &b.x.tag, buf)
+			err := p.link.Send(b.r.ctx, &b.r.tag, buf)
 			b.mu.Lock()
 			b.ready++
 			b.sent++
@@ -121,7 +121,7 @@ func (b *outbox) post(lane int, buf []byte, tail bool) error {
 	}
 	b.ready++
 	if !b.running.Swap(true) {
-		b.x.workers.Add(1)
+		b.r.workers.Add(1)
 		go b.loop()
 	}
 	b.work.Signal()
@@ -133,7 +133,7 @@ func (b *outbox) post(lane int, buf []byte, tail bool) error {
 func (b *outbox) wait(n int) error {
 	if b.own() == nil {
 		b.mu.Lock()
-		for b.sent < n && !b.x.failed.Load() {
+		for b.sent < n && !b.r.failed.Load() {
 			b.gone.Wait()
 		}
 		b.mu.Unlock()
@@ -141,14 +141,14 @@ func (b *outbox) wait(n int) error {
 	if !b.owed || b.sent < n {
 		return nil
 	}
-	return b.path.Load().backlog.Await(b.x.ctx, b.sent-n)
+	return b.path.Load().backlog.Await(b.r.ctx, b.sent-n)
 }
 
 // end waits until the outbox has let go of the buffers of the run.
 func (b *outbox) end() {
 	if b.own() == nil {
 		b.mu.Lock()
-		for b.busy || b.posted || b.sent < b.ready && !b.x.failed.Load() {
+		for b.busy || b.posted || b.sent < b.ready && !b.r.failed.Load() {
 			b.gone.Wait()
 		}
 		b.mu.Unlock()
@@ -156,8 +156,8 @@ func (b *outbox) end() {
 	if !b.owed {
 		return
 	}
-	if err := b.path.Load().backlog.Await(b.x.ctx, 0); err != nil && !b.x.failed.Load() {
-		b.x.fail(b.x.stepError(b.lane, b.find(b.lane, b.sent-1), err))
+	if err := b.path.Load().backlog.Await(b.r.ctx, 0); err != nil && !b.r.failed.Load() {
+		b.r.fail(b.r.stepError(b.lane, b.find(b.lane, b.sent-1), err))
 	}
 }
 
@@ -171,13 +171,13 @@ func (b *outbox) wake() {
 
 // loop is the outbox's goroutine.
 func (b *outbox) loop() {
-	defer b.x.workers.Done()
+	defer b.r.workers.Done()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for {
 		// A message that was posted is borrowed until it is flushed, come what may.
-		for !b.stopping && !b.posted && (b.sent == b.ready || b.x.failed.Load()) {
-			if b.x.uniform.Load() {
+		for !b.stopping && !b.posted && (b.sent == b.ready || b.r.failed.Load()) {
+			if b.r.uniform.Load() {
 				b.running.Store(false) // it was only needed until the links were open
 				return
 			}
@@ -192,7 +192,7 @@ func (b *outbox) loop() {
 		b.mu.Unlock()
 		err := b.transmit(n, posted)
 		if err != nil {
-			b.x.fail(b.x.stepError(lane, b.find(lane, n), err))
+			b.r.fail(b.r.stepError(lane, b.find(lane, n), err))
 		}
 		b.mu.Lock()
 		b.busy, b.posted = false, false
@@ -206,18 +206,18 @@ func (b *outbox) loop() {
 // transmit sends message n of the run, or sees its sending through.
 func (b *outbox) transmit(n int, posted bool) error {
 	if posted {
-		return b.path.Load().poster.Flush(b.x.ctx)
+		return b.path.Load().poster.Flush(b.r.ctx)
 	}
 	link, err := b.open()
 	if err != nil {
 		return err
 	}
-	return link.Send(b.x.ctx, &b.x.tag, b.x.bytes(b.x.plan.sends[b.peer][n]))
+	return link.Send(b.r.ctx, &b.r.tag, b.r.bytes(b.r.plan.sends[b.peer][n]))
 }
 
 // find returns the action of a lane that sends message n.
 func (b *outbox) find(lane, n int) int {
-	return slices.IndexFunc(b.x.plan.lanes[lane].actions, func(a planAction) bool {
+	return slices.IndexFunc(b.r.plan.lanes[lane].actions, func(a planAction) bool {
 		return a.Step == SendStep && a.Peer == b.peer && a.number == n
 	})
 }
@@ -227,7 +227,7 @@ func (b *outbox) open() (fabric.Link, error) {
 	if p := b.path.Load(); p != nil {
 		return p.link, nil
 	}
-	link, err := b.x.open(b.peer)
+	link, err := b.r.open(b.peer)
 	if err != nil {
 		return nil, err
 	}
@@ -237,9 +237,9 @@ func (b *outbox) open() (fabric.Link, error) {
 		p.backlog, p.mover = log, log.Mover()
 	}
 	b.path.CompareAndSwap(nil, p) // the other direction may have asked as well
-	if b.x.failed.Load() {
+	if b.r.failed.Load() {
 		// The run may have failed before the link was there to be closed.
-		return nil, b.x.err
+		return nil, b.r.err
 	}
 	return b.path.Load().link, nil
 }

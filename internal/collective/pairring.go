@@ -25,7 +25,7 @@ func (b *builder) pairWindow() int {
 // sums back. It does so window by window: a window of sums follows the one of summands that is
 // pairLead further on, so it leaves while it is still in the cache of the processor that
 // has just added it up. Were all summands sent first, it would have to come from memory.
-func (b *builder) pairAllReduce(l *lane) {
+func pairAllReduce(b *builder, l *lane) {
 	peer, halves := b.mod(b.Rank+1), evenly(b.Count, 2)
 	mine, theirs := halves[b.Rank], halves[peer]
 	w := b.pairWindow()

@@ -42,10 +42,12 @@ type Plan struct {
 	kernel  reduce.Kernel
 	divide  bool // Final actions divide by the number of ranks
 
-	main, input, scratch int   // bytes
-	block                int   // bytes of what Spec.Count counts
-	shown                int   // see Shown
-	swap                 *swap // nil if it is none
+	layout
+
+	// What the path depends on; see facts.decide.
+	posted   int       // bytes that a rank posts on the board, at most; -1 if it cannot
+	exchange *exchange // nil if it is none
+	mayShare bool      // ranks may take the data from each other's memory
 
 	lanes []planLane
 	sends [][]Slice // by peer: what it is sent, in order
@@ -77,44 +79,60 @@ type wait struct{ peer, n int }
 // zero becomes 2 MiB. The reduction matters only to operations that reduce, the
 // type to all but Barrier.
 func NewPlan(s Spec, dt reduce.DType, op reduce.Op) (*Plan, error) {
-	segment := s.segment()
+	return newPlan(s, dt, op, s.segmentBytes(dt))
+}
+
+// segmentBytes is the length of the pieces in which messages travel, in bytes.
+func (s *Spec) segmentBytes(dt reduce.DType) int {
 	if s.Segment > 0 {
-		segment = s.Segment * dt.Size()
+		return s.Segment * dt.Size()
 	}
-	return newPlan(s, dt, op, segment)
+	return s.segment()
 }
 
 func newPlan(s Spec, dt reduce.DType, op reduce.Op, segment int) (*Plan, error) {
-	p := &Plan{dtype: dt, op: op, elem: dt.Size(), segment: segment}
-	if s.Kind == Barrier {
-		p.elem = 1
-	}
-	if p.elem == 0 {
-		return nil, fmt.Errorf("%v: no element type", s.Kind)
-	}
-	if s.Kind.Reduces() {
+	p := &Plan{dtype: dt, op: op, segment: segment}
+	if s.Kind.Reduces() && dt.Valid() {
 		k, err := reduce.Lookup(dt, op)
 		if err != nil {
 			return nil, fmt.Errorf("%v: %w", s.Kind, err)
 		}
 		p.kernel, p.divide = k, op == reduce.Avg
 	}
+	if err := p.outline(s); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// outline makes p the plan of a collective, except for its reduction.
+func (p *Plan) outline(s Spec) error {
+	p.elem = p.dtype.Size()
+	if s.Kind == Barrier {
+		p.elem = 1
+	}
+	if p.elem == 0 {
+		return fmt.Errorf("%v: no element type", s.Kind)
+	}
 	s = s.Resolve(p.elem)
 	if s.Window == 0 {
 		s.Window = windowBytes / p.elem
+	}
+	if s.ElemSize == 0 {
+		s.ElemSize = p.elem
 	}
 	s.Counts, s.RecvCounts = slices.Clone(s.Counts), slices.Clone(s.RecvCounts)
 	p.spec = s
 	schedule, err := Build(s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if max(schedule.Main, schedule.Input) > math.MaxInt/p.elem {
-		return nil, fmt.Errorf("%v: %d elements are too many", s.Kind, max(schedule.Main, schedule.Input))
+		return fmt.Errorf("%v: %d elements are too many", s.Kind, max(schedule.Main, schedule.Input))
 	}
-	schedule = Split(schedule, max(1, segment/p.elem))
-	p.main, p.input, p.scratch = schedule.Main*p.elem, schedule.Input*p.elem, schedule.Scratch*p.elem
-	p.block, p.shown = p.spec.onBoard(p.elem)
+	schedule = Segmented(schedule, max(1, p.segment/p.elem))
+	p.layout = p.spec.lay(schedule, p.elem)
+	p.posted = p.postable()
 	p.sends = make([][]Slice, s.Size)
 	for _, lane := range schedule.Lanes {
 		p.lanes = append(p.lanes, p.planLane(lane))
@@ -135,8 +153,10 @@ func newPlan(s Spec, dt reduce.DType, op reduce.Op, segment int) (*Plan, error) 
 			p.links = append(p.links, peer)
 		}
 	}
-	p.swap = p.swapOf()
-	return p, nil
+	p.exchange = p.exchangeOf()
+	// The v-forms go by messages, whose lengths show which ranks disagree.
+	p.mayShare = !s.Fixed && s.Counts == nil
+	return nil
 }
 
 // Segment is the length of the pieces in which its messages travel, in bytes; those of

@@ -36,10 +36,12 @@ type planKey struct {
 	dtype              reduce.DType
 	op                 reduce.Op
 	separate, crowded  bool
+	fixed              bool
 	rank, size         int
 	root, from         int
 	count, recvCount   int
 	window, segment    int
+	elemSize           int
 	counts, recvCounts uint64
 	cables             *Cables
 	hosts              *Hosts
@@ -57,9 +59,9 @@ func (p *Planner) Plan(s Spec, dt reduce.DType, op reduce.Op) (*Plan, error) {
 		op = 0
 	}
 	key := planKey{
-		kind: s.Kind, algo: s.Algo, dtype: dt, op: op, separate: s.Separate, crowded: s.Crowded,
+		kind: s.Kind, algo: s.Algo, dtype: dt, op: op, separate: s.Separate, crowded: s.Crowded, fixed: s.Fixed,
 		rank: s.Rank, size: s.Size, root: s.Root, from: s.From,
-		count: s.Count, recvCount: s.RecvCount, window: s.Window, segment: s.Segment,
+		count: s.Count, recvCount: s.RecvCount, window: s.Window, segment: s.Segment, elemSize: s.ElemSize,
 		counts: hash(s.Counts), recvCounts: hash(s.RecvCounts), cables: s.Cables, hosts: s.Hosts,
 	}
 	p.mu.Lock()

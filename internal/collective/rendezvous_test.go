@@ -43,24 +43,24 @@ func (h *strictHub) wire(from, to int) *strictWire {
 	return w
 }
 
-// strictPeers is one rank's Peers. If lazy is set, its links are Posters that
+// strictLinks is one rank's Links. If lazy is set, its links are Posters that
 // never finish a message before they are flushed.
-type strictPeers struct {
+type strictLinks struct {
 	hub  *strictHub
 	rank int
 	lazy bool
 }
 
-func newStrictPeers(n int, lazy bool) []Peers {
+func newStrictLinks(n int, lazy bool) []Links {
 	h := &strictHub{wires: make(map[[2]int]*strictWire)}
-	peers := make([]Peers, n)
+	peers := make([]Links, n)
 	for r := range peers {
-		peers[r] = &strictPeers{h, r, lazy}
+		peers[r] = &strictLinks{h, r, lazy}
 	}
 	return peers
 }
 
-func (p *strictPeers) Link(ctx context.Context, peer int) (fabric.Link, error) {
+func (p *strictLinks) Link(ctx context.Context, peer int) (fabric.Link, error) {
 	out, in := p.hub.wire(p.rank, peer), p.hub.wire(peer, p.rank)
 	out.once.Do(func() { close(out.asked) })
 	select {

@@ -14,9 +14,9 @@ func (b *builder) rings() []int {
 	return []int{1}
 }
 
-func (b *builder) ringAllReduce() {
+func ringAllReduce(b *builder) {
 	if b.pairs() {
-		b.pairAllReduce(&b.lanes[0])
+		pairAllReduce(b, &b.lanes[0])
 		return
 	}
 	blocks := evenly(b.Count, b.Size)
@@ -24,14 +24,14 @@ func (b *builder) ringAllReduce() {
 	for i, dir := range dirs {
 		l := &b.lanes[i]
 		part := func(block int) span { return blocks[block].part(i, len(dirs)) }
-		b.ringReduce(l, dir, part, func(_ int, s span) Slice { return s.in(Main) })
-		b.ringSpread(l, dir, part, part(b.Rank).in(Main))
+		ringReduce(b, l, dir, part, func(_ int, s span) Slice { return s.in(Main) })
+		ringSpread(b, l, dir, part, part(b.Rank).in(Main))
 	}
 }
 
 // ringScatter is the reduce-scatter. Blocks go round window by window, so that
 // the partial results fit into scratch whatever the length of a block.
-func (b *builder) ringScatter() {
+func ringScatter(b *builder) {
 	blocks := b.blocks()
 	dirs := b.rings()
 	w := max(1, longest(blocks))
@@ -51,7 +51,7 @@ func (b *builder) ringScatter() {
 		}
 		for k := range most {
 			part := func(block int) span { return half(block).window(k, w) }
-			b.ringReduce(l, dir, part, func(step int, s span) Slice {
+			ringReduce(b, l, dir, part, func(step int, s span) Slice {
 				switch {
 				case !b.Separate:
 					return s.in(Main)
@@ -65,7 +65,7 @@ func (b *builder) ringScatter() {
 	}
 }
 
-func (b *builder) ringGather() {
+func ringGather(b *builder) {
 	blocks := b.blocks()
 	dirs := b.rings()
 	for i, dir := range dirs {
@@ -75,14 +75,14 @@ func (b *builder) ringGather() {
 		if b.Separate {
 			first = Slice{Input, own.off - blocks[b.Rank].off, own.n}
 		}
-		b.ringSpread(&b.lanes[i], dir, part, first)
+		ringSpread(b, &b.lanes[i], dir, part, first)
 	}
 }
 
 // ringReduce passes every block once around the ring; block r starts behind rank
 // r and ends there, complete. acc says where the partial result received in a
 // step is kept. Each rank adds its own contribution on the right.
-func (b *builder) ringReduce(l *lane, dir int, part func(block int) span, acc func(step int, s span) Slice) {
+func ringReduce(b *builder, l *lane, dir int, part func(block int) span, acc func(step int, s span) Slice) {
 	next, prev := b.mod(b.Rank+dir), b.mod(b.Rank-dir)
 	for step := range b.Size - 1 {
 		out := part(b.mod(b.Rank - dir*(step+1)))
@@ -102,7 +102,7 @@ func (b *builder) ringReduce(l *lane, dir int, part func(block int) span, acc fu
 
 // ringSpread passes the complete blocks around the ring into Main. first is the
 // own block, which is copied to its place if it lies elsewhere.
-func (b *builder) ringSpread(l *lane, dir int, part func(block int) span, first Slice) {
+func ringSpread(b *builder, l *lane, dir int, part func(block int) span, first Slice) {
 	next, prev := b.mod(b.Rank+dir), b.mod(b.Rank-dir)
 	own := part(b.Rank).in(Main)
 	for step := range b.Size - 1 {

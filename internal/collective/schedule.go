@@ -64,7 +64,7 @@ type Action struct {
 	// Final says that Dst now holds the contributions of all ranks, so this is
 	// the one place where an average divides. Only on reducing steps.
 	Final bool
-	// Pinned keeps Split from moving a send forward: because it would put too
+	// Pinned keeps Segmented from moving a send forward: because it would put too
 	// much in flight at once, or because its being sent is the message.
 	Pinned bool
 

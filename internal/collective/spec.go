@@ -10,11 +10,15 @@ import (
 // DefaultWindow is the Spec.Window that stands for zero.
 const DefaultWindow = 1 << 18
 
+// defaultElemSize is the Spec.ElemSize that stands for zero.
+const defaultElemSize = 8
+
 // A Spec describes the part of one rank in one collective. All lengths are in
 // elements.
 //
 // The ranks of a group must agree on Kind, Algo, Size, Root, Count, Counts,
-// Cables, Hosts, Window and Segment, except where it says otherwise below. Rank and Separate are local.
+// Cables, Hosts, ElemSize, Window and Segment, with the exceptions below. Rank and
+// Separate are local.
 //
 // What Count means, and which part of the buffers is used:
 //
@@ -63,14 +67,22 @@ type Spec struct {
 	// Separate says that the contribution lies in Input rather than in Main.
 	Separate bool
 
-	// Cables says how the ranks are joined; nil if all are alike.
+	// Cables says how the ranks are joined; nil if all are joined equally.
 	Cables *Cables
 
-	// Hosts says which ranks share a host; nil if nobody cares.
+	// Hosts says which ranks share a host; nil if that is not known.
 	Hosts *Hosts
 
 	// Crowded says that all ranks are on one host, whose processors they outnumber.
 	Crowded bool
+
+	// Fixed says that the caller has asked for Algo: its messages are sent even where
+	// the ranks share memory. See Path.
+	Fixed bool
+
+	// ElemSize is the length of an element in bytes, for algorithms that choose among
+	// others by the length of a part; zero stands for 8. NewPlan fills it in.
+	ElemSize int
 
 	// Window bounds the scratch of algorithms that stage data, in elements;
 	// zero stands for DefaultWindow. Scratch exceeds it only where it is too
@@ -78,7 +90,7 @@ type Spec struct {
 	Window int
 
 	// Segment is the length of the pieces in which the messages of a plan travel, in
-	// elements; zero stands for 256 KiB. Build does not look at it: see Split.
+	// elements; zero stands for 256 KiB. Build ignores it, except for a ring of two ranks: see Segmented.
 	Segment int
 }
 
@@ -91,12 +103,12 @@ func (s Spec) ResolveWith(elemSize int, choose func(k Kind, size, bytes int) Alg
 	if s.Algo != Auto {
 		return s
 	}
-	if s.Counts != nil && (s.Kind == Gather || s.Kind == Scatter) {
+	if s.Counts != nil && s.Kind.Rooted() {
 		s.Algo = Direct
 		return s
 	}
 	count := s.Count
-	if s.Counts != nil && s.Kind != AllToAll && s.Size > 0 {
+	if s.Counts != nil && !s.countsDiffer() && s.Size > 0 {
 		count = (sum(s.Counts) + s.Size - 1) / s.Size
 	}
 	if elemSize > 0 && count > math.MaxInt/elemSize {
@@ -140,7 +152,7 @@ func (s *Spec) validate() error {
 	if err := s.validateCounts(); err != nil {
 		return fmt.Errorf("%v: %w", s.Kind, err)
 	}
-	if !s.Separate && (s.Kind == AllToAll || s.Kind == SendRecv) {
+	if !s.Separate && !kinds[s.Kind].inPlace {
 		return fmt.Errorf("%v: needs an input apart from the result", s.Kind)
 	}
 	return nil
@@ -152,7 +164,7 @@ func (s *Spec) validateAlgo() error {
 		return fmt.Errorf("%v: algorithm auto has to be resolved first", s.Kind)
 	case !slices.Contains(Algos(s.Kind), s.Algo):
 		return fmt.Errorf("%v: there is no algorithm %v, only %v", s.Kind, s.Algo, Algos(s.Kind))
-	case s.Counts != nil && s.Algo != Direct && (s.Kind == Gather || s.Kind == Scatter):
+	case s.Counts != nil && s.Algo != Direct && s.Kind.Rooted():
 		return fmt.Errorf("%v: algorithm %v needs blocks of one size, use %v", s.Kind, s.Algo, Direct)
 	}
 	return nil
@@ -193,26 +205,30 @@ func (s *Spec) validateCounts() error {
 	if s.Counts == nil && s.RecvCounts == nil {
 		return nil
 	}
-	switch s.Kind {
-	case ReduceScatter, AllGather, Gather, Scatter:
+	switch {
+	case !s.Kind.Blocks():
+		return errors.New("has no form with a count for each rank")
+	case !s.countsDiffer():
 		if s.RecvCounts != nil {
 			return errors.New("has no receive counts")
 		}
 		return checkCounts(s.Counts, s.Size)
-	case AllToAll:
-		if err := checkCounts(s.Counts, s.Size); err != nil {
-			return err
-		}
-		if err := checkCounts(s.RecvCounts, s.Size); err != nil {
-			return err
-		}
-		if s.Counts[s.Rank] != s.RecvCounts[s.Rank] {
-			return fmt.Errorf("sends %d elements to itself and receives %d", s.Counts[s.Rank], s.RecvCounts[s.Rank])
-		}
-		return nil
 	}
-	return errors.New("has no form with a count for each rank")
+	if err := checkCounts(s.Counts, s.Size); err != nil {
+		return err
+	}
+	if err := checkCounts(s.RecvCounts, s.Size); err != nil {
+		return err
+	}
+	if s.Counts[s.Rank] != s.RecvCounts[s.Rank] {
+		return fmt.Errorf("sends %d elements to itself and receives %d", s.Counts[s.Rank], s.RecvCounts[s.Rank])
+	}
+	return nil
 }
+
+// countsDiffer reports whether every rank has counts of its own, of what it sends and of
+// what it receives.
+func (s *Spec) countsDiffer() bool { return s.Kind.GivesBlocks() && s.Kind.GetsBlocks() }
 
 func checkCounts(counts []int, size int) error {
 	if len(counts) != size {
@@ -241,63 +257,36 @@ func sum(counts []int) int {
 
 // lengths returns the least lengths of Main and Input.
 func (s *Spec) lengths() (main, input int) {
-	own, all := s.Count, s.Count*s.Size
-	if s.Counts != nil {
-		own, all = s.Counts[s.Rank], sum(s.Counts)
+	t := &kinds[s.Kind]
+	if t.gets.at(s.Rank, s.Root) {
+		main = s.elements(t.gets, s.RecvCounts)
 	}
-	isRoot := s.Rank == s.Root
-	switch s.Kind {
-	case AllReduce:
-		main, input = s.Count, s.Count
-	case Reduce:
-		main, input = s.Count, s.Count
-		if s.Separate && !isRoot {
-			main = 0
-		}
-	case Broadcast:
-		main = s.Count
-		if isRoot {
-			input = s.Count
-		}
-	case ReduceScatter:
-		main, input = own, all
-		if !s.Separate {
-			main = all
-		}
-	case AllGather:
-		main, input = all, own
-	case Gather:
-		input = own
-		if isRoot {
-			main = all
-		} else if !s.Separate {
-			main = own
-		}
-	case Scatter:
-		main = own
-		if isRoot {
-			input = all
-			if !s.Separate {
-				main = all
-			}
-		}
-	case AllToAll:
-		main, input = all, all
-		if s.RecvCounts != nil {
-			main = sum(s.RecvCounts)
-		}
-	case Send:
-		main, input = s.Count, s.Count
-		if s.Separate {
-			main = 0
-		}
-	case Recv:
-		main = s.Count
-	case SendRecv:
-		main, input = s.RecvCount, s.Count
+	if t.gives.at(s.Rank, s.Root) {
+		input = s.elements(t.gives, nil)
 	}
 	if !s.Separate {
-		input = 0
+		return max(main, input), 0
 	}
 	return main, input
+}
+
+// elements returns the length of a part of this rank. counts replaces Spec.Counts unless
+// it is nil.
+func (s *Spec) elements(p part, counts []int) int {
+	if counts == nil {
+		counts = s.Counts
+	}
+	switch {
+	case p == none:
+		return 0
+	case p == other:
+		return s.RecvCount
+	case p.whole() && counts != nil:
+		return sum(counts)
+	case p.whole():
+		return s.Count * s.Size
+	case counts != nil:
+		return counts[s.Rank]
+	}
+	return s.Count
 }

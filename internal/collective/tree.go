@@ -61,22 +61,22 @@ func (p *place) below(child int) int {
 	return min(child-p.node, p.node+p.subtree-child)
 }
 
-func (b *builder) treeAllReduce(l *lane) {
+func treeAllReduce(b *builder, l *lane) {
 	at := b.spread(0)
 	vector := span{0, b.Count}
 	w := max(1, min(b.Count, b.Window))
 	for k := range vector.windows(w) {
 		win := vector.window(k, w)
-		b.treeUp(l, &at, 0, b.from(win), win.in(Main))
+		treeUp(b, l, &at, 0, b.from(win), win.in(Main))
 	}
 	for k := range vector.windows(w) {
 		win := vector.window(k, w)
-		b.treeDown(l, &at, 0, win.in(Main), win.in(Main))
+		treeDown(b, l, &at, 0, win.in(Main), win.in(Main))
 	}
 }
 
 // treeReduce keeps partial sums in scratch, since only the root may write Main.
-func (b *builder) treeReduce(l *lane) {
+func treeReduce(b *builder, l *lane) {
 	at := b.place(b.Root)
 	vector := span{0, b.Count}
 	const slots = 2 // one fills while the parent takes the other
@@ -92,11 +92,11 @@ func (b *builder) treeReduce(l *lane) {
 		if inner {
 			acc = Slice{Scratch, slot + k%slots*w, win.n}
 		}
-		b.treeUp(l, &at, b.Root, b.from(win), acc)
+		treeUp(b, l, &at, b.Root, b.from(win), acc)
 	}
 }
 
-func (b *builder) treeBroadcast(l *lane) {
+func treeBroadcast(b *builder, l *lane) {
 	at := b.spread(b.Root)
 	vector := span{0, b.Count}
 	w := max(1, min(b.Count, b.Window))
@@ -106,7 +106,7 @@ func (b *builder) treeBroadcast(l *lane) {
 		if at.parent < 0 {
 			src = b.from(win)
 		}
-		b.treeDown(l, &at, b.Root, win.in(Main), src)
+		treeDown(b, l, &at, b.Root, win.in(Main), src)
 	}
 	if at.parent < 0 && b.Separate {
 		l.copy(vector.in(Main), b.from(vector))
@@ -114,7 +114,7 @@ func (b *builder) treeBroadcast(l *lane) {
 }
 
 // treeUp combines own with what the children send, in acc, and passes it on.
-func (b *builder) treeUp(l *lane, at *place, root int, own, acc Slice) {
+func treeUp(b *builder, l *lane, at *place, root int, own, acc Slice) {
 	sum := own
 	for i, c := range at.children {
 		l.recvReduce(b.mod(c+root), acc, sum, at.parent < 0 && i == len(at.children)-1)
@@ -126,7 +126,7 @@ func (b *builder) treeUp(l *lane, at *place, root int, own, acc Slice) {
 }
 
 // treeDown receives dst from the parent and passes src on, largest subtree first.
-func (b *builder) treeDown(l *lane, at *place, root int, dst, src Slice) {
+func treeDown(b *builder, l *lane, at *place, root int, dst, src Slice) {
 	if at.parent >= 0 {
 		l.recv(b.mod(at.parent+root), dst)
 	}
@@ -137,7 +137,7 @@ func (b *builder) treeDown(l *lane, at *place, root int, dst, src Slice) {
 
 // treeBarrier goes up the tree and down again. Empty messages say what their sender has
 // heard, so they must not be sent ahead.
-func (b *builder) treeBarrier(l *lane) {
+func treeBarrier(b *builder, l *lane) {
 	at := b.spread(0)
 	for _, c := range at.children {
 		l.recv(c, Slice{})
@@ -153,7 +153,7 @@ func (b *builder) treeBarrier(l *lane) {
 
 // treeGather packs the blocks of a subtree, by node, into one message to the
 // parent. A window of each block at a time bounds the scratch.
-func (b *builder) treeGather(l *lane) {
+func treeGather(b *builder, l *lane) {
 	at := b.place(b.Root)
 	blocks := b.blocks()
 	own := span{0, b.Count}
@@ -191,7 +191,7 @@ func (b *builder) treeGather(l *lane) {
 }
 
 // treeScatter is treeGather backwards.
-func (b *builder) treeScatter(l *lane) {
+func treeScatter(b *builder, l *lane) {
 	at := b.place(b.Root)
 	blocks := b.blocks()
 	own := span{0, b.Count}

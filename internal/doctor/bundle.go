@@ -17,26 +17,26 @@ import (
 	"thundercollective/internal/topology/probe"
 )
 
-// A Bundle is one machine as captured for a bug report: everything the probes
-// read, what the doctor makes of it, versions and logs, secrets removed. Its
-// files have the layout that probe.Open reads.
+// A Bundle is a machine captured for a bug report: everything that the probes read, the
+// doctor's report, versions and logs, without secrets. Its files have the layout that
+// probe.Open reads.
 type Bundle struct {
 	files map[string][]byte
 }
 
-// BundleOptions say what goes into a bundle besides the probes.
+// BundleOptions describe what goes into a bundle besides the files of the probes.
 type BundleOptions struct {
 	Version string   // of this program
-	Environ []string // of this process; only THUNDER_ and MLX_ names are kept
-	Secrets []string // texts that must not appear anywhere
-	Journal string   // path of setup's journal, "" for none
+	Environ []string // of this process; only THUNDER_ and MLX_ variables are kept
+	Secrets []string // texts that must not appear in any file
+	Journal string   // path of setup's journal; may be empty
 	Now     time.Time
 }
 
-// logLines are what the kernel says about links.
+// logLines select the lines of the kernel log that are about cables and cards.
 var logLines = []string{"thunderbolt", "usb4", "mlx5", "infiniband", "rdma", "roce", "pcieport", "iommu"}
 
-// Collect captures the machine behind a source.
+// Collect captures the machine that src reads.
 func Collect(ctx context.Context, src probe.Source, o BundleOptions) (*Bundle, error) {
 	rec := probe.NewRecorder(src)
 	m := probe.Probe(ctx, rec)
@@ -70,8 +70,8 @@ Tokens, serial numbers, user names and public addresses were removed.
 	return &Bundle{files: files}, nil
 }
 
-// environment keeps the variables that decide how jobs run. Values of secrets go,
-// whatever they are called.
+// environment returns the variables that affect jobs, without the values of those that
+// may be secret.
 func environment(environ []string) []byte {
 	var b bytes.Buffer
 	for _, kv := range slices.Sorted(slices.Values(environ)) {
@@ -100,8 +100,8 @@ func grep(log []byte, words []string) []byte {
 	return b.Bytes()
 }
 
-// WriteBundles writes bundles as one .tar.gz. A single one lies at its top,
-// several in a folder each, by name.
+// WriteBundles writes bundles as one .tar.gz. The files of a single bundle are at its top,
+// those of several in one folder per host.
 func WriteBundles(w io.Writer, bundles map[string]*Bundle, now time.Time) error {
 	z := gzip.NewWriter(w)
 	t := tar.NewWriter(z)
@@ -127,7 +127,7 @@ func WriteBundles(w io.Writer, bundles map[string]*Bundle, now time.Time) error 
 	return z.Close()
 }
 
-// ReadBundle reads a bundle of one machine, as another thunder wrote it.
+// ReadBundle reads the bundle of one machine.
 func ReadBundle(r io.Reader) (*Bundle, error) {
 	files, err := probe.ReadTarGz(r)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"thundercollective/internal/topology/probe"
 )
 
-// Every story, packed into a bundle and read back, gives the same diagnosis.
+// A story that is packed into a bundle and read back gives the same report.
 func TestBundleRoundTrip(t *testing.T) {
 	files, err := filepath.Glob("testdata/stories/*.txtar")
 	if err != nil {
@@ -95,7 +95,7 @@ func TestBundleHasNoSecrets(t *testing.T) {
 	}
 }
 
-// planted adds lines with secrets to what a machine says.
+// planted adds lines with secrets to the output of a machine's commands.
 type planted struct{ probe.Source }
 
 func (p planted) ReadFile(name string) ([]byte, error) {
@@ -131,7 +131,7 @@ func TestRedact(t *testing.T) {
 		"12:34:56 kernel: 6.14.0-29":       "12:34:56 kernel: 6.14.0-29",
 	}
 	for in, want := range tests {
-		// A new one each time: addresses are numbered in the order they are met.
+		// A new one each time: it numbers addresses in the order of occurrence.
 		if got := string(newRedactor("s3cret-token").clean([]byte(in))); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}

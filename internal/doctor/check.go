@@ -13,27 +13,27 @@ type Status string
 // Statuses. Only Warn and Fail come with a cause.
 const (
 	Pass   Status = "PASS"
-	Warn   Status = "WARN" // works, but not as well as it could, or not for long
+	Warn   Status = "WARN" // works, but slowly or not reliably
 	Fail   Status = "FAIL"
-	Note   Status = "NOTE" // worth knowing
-	Skip   Status = "SKIP" // could not be checked, and says why
-	Absent Status = "NONE" // there is nothing of the kind here
+	Note   Status = "NOTE" // for information
+	Skip   Status = "SKIP" // could not be checked; Actual or Cause tells why
+	Absent Status = "NONE" // there is nothing to check
 )
 
-// A Phase is a part of bringing up a link, in the order to do it.
+// A Phase is a step of bringing up a cable.
 type Phase string
 
-// Phases.
+// The phases, in the order in which to do them.
 const (
 	Physical Phase = "physical"
 	TCP      Phase = "tcp"
 	RDMA     Phase = "rdma"
 )
 
-// Phases lists the phases in order.
+// phases lists the phases in order.
 var phases = []Phase{Physical, TCP, RDMA}
 
-// Title is the phase as the manifest calls it.
+// Title returns the phase's heading in reports.
 func (p Phase) Title() string {
 	switch p {
 	case Physical:
@@ -44,23 +44,23 @@ func (p Phase) Title() string {
 	return "Phase III: RDMA"
 }
 
-// A Check is one thing that was looked at.
+// A Check is the result of one check.
 type Check struct {
-	ID      string `json:"id"` // stable name, "cable.speed"
+	ID      string `json:"id"` // stable name, such as "cable.speed"
 	Phase   Phase  `json:"phase"`
-	Machine int    `json:"machine"` // index in the graph, -1 when it is about a cable or about all
-	Cable   int    `json:"cable"`   // index in the graph, -1 when it is about a machine or about all
+	Machine int    `json:"machine"` // index in the graph, -1 if it is about a cable or about all machines
+	Cable   int    `json:"cable"`   // index in the graph, -1 if it is about a machine or about all machines
 	Subject string `json:"subject"`
 	Title   string `json:"title"`
 	Status  Status `json:"status"`
-	Command string `json:"command,omitempty"` // how to see it yourself
+	Command string `json:"command,omitempty"` // shows the same to the user
 	Target  string `json:"target,omitempty"`
 	Actual  string `json:"actual,omitempty"`
 	Cause   string `json:"cause,omitempty"`
 	Fix     string `json:"fix,omitempty"`
 }
 
-// An examiner collects checks about one subject.
+// An examiner collects the checks of one subject.
 type examiner struct {
 	g       *topology.Graph
 	machine int
@@ -74,14 +74,14 @@ func (x *examiner) add(c Check) {
 	x.checks = append(x.checks, c)
 }
 
-// Examine runs every check that needs no traffic.
+// Examine runs all checks that need no traffic.
 func Examine(g *topology.Graph) []Check {
 	var all []Check
 	for i, m := range g.Machines {
 		x := &examiner{g: g, machine: i, cable: -1, subject: m.Host}
 		if m.Lost != "" {
 			x.add(Check{ID: "machine.reached", Phase: Physical, Title: "reached over ssh", Status: Fail, Command: "ssh " + m.SSH + " thunder topo",
-				Actual: "could not be asked", Cause: m.Lost, Fix: "run the command by hand until it works; thunder must be installed there"})
+				Actual: "did not answer", Cause: m.Lost, Fix: "run the command by hand until it works; thunder must be installed there"})
 			all = append(all, x.checks...)
 			continue
 		}
@@ -101,14 +101,14 @@ func Examine(g *topology.Graph) []Check {
 		all = append(all, x.checks...)
 	}
 	x := &examiner{g: g, machine: -1, cable: -1, subject: "all machines"}
-	x.together()
+	x.compareMachines()
 	all = append(all, x.checks...)
 	sortChecks(all)
 	return all
 }
 
-// sortChecks orders checks by subject (machines, then cables, then all) and
-// phase, keeping the order within.
+// sortChecks sorts checks by subject (machines, cables, all machines) and phase. It keeps
+// the order within these.
 func sortChecks(cs []Check) {
 	rank := func(c Check) int {
 		switch {

@@ -7,24 +7,24 @@ import (
 	"thundercollective/internal/topology"
 )
 
-// An Expectation is what a link should carry one way, in GB/s.
+// An Expectation holds the rates that a cable should reach in one direction, in GB/s.
 type Expectation struct {
-	Champagne   float64 `json:"champagne"`   // as good as it gets
-	Fine        float64 `json:"fine"`        // below it: look for the reason
-	Investigate float64 `json:"investigate"` // below it: stop, something is wrong
+	Champagne   float64 `json:"champagne"`   // the best that is possible
+	Fine        float64 `json:"fine"`        // below this, look for the reason
+	Investigate float64 `json:"investigate"` // below this, something is wrong
 	Why         string  `json:"why"`
 }
 
-// maxTCP is what the sockets of a desktop machine move, however fast the card.
+// maxTCP is the limit of the sockets of a desktop machine, for any card.
 const maxTCP = 5.5
 
-// Expect says what a transport should reach on a cable.
+// Expect returns what a transport should reach on a cable.
 //
-// Over Thunderbolt 5 (80 Gb/s) that is the launch manifest's scale: RDMA 7.0, 6
-// and 3 GB/s, TCP 5.5 GB/s. Slower Thunderbolt links scale with their speed,
-// except TCP between two Linux machines, where thunderbolt-net drives one ring
-// pair and stays near a quarter of the link. Network cards reach most of their
-// line rate, or of their PCIe link where that is narrower.
+// For Thunderbolt 5 (80 Gb/s) that is 7.0, 6 and 3 GB/s with RDMA, and 5.5 GB/s with TCP.
+// Slower Thunderbolt cables scale with their speed, except for TCP between two Linux
+// machines, where thunderbolt-net uses one ring pair and reaches about a quarter of the
+// cable's rate. Network cards reach most of their line rate, or of their PCIe link if that
+// is slower.
 func Expect(g *topology.Graph, c *topology.Cable, transport string) Expectation {
 	gbs, limit := c.Gbps/8, c.Speed()
 	if c.Kind == topology.Thunderbolt {
@@ -51,7 +51,7 @@ func bothLinux(g *topology.Graph, c *topology.Cable) bool {
 	return g.Machines[c.A.Machine].OS.Kind == "linux" && g.Machines[c.B.Machine].OS.Kind == "linux"
 }
 
-// pcieLimit is what the card of an end can move over its PCIe link.
+// pcieLimit returns the rate of the PCIe link of an end's card.
 func pcieLimit(g *topology.Graph, e topology.End) (gbs float64, text string) {
 	for _, d := range g.Machines[e.Machine].PCI {
 		for _, itf := range d.Interfaces {
@@ -63,7 +63,7 @@ func pcieLimit(g *topology.Graph, e topology.End) (gbs float64, text string) {
 	return 0, ""
 }
 
-// Grade judges a measured rate in GB/s.
+// Grade rates a measured rate in GB/s.
 func (e Expectation) Grade(gbs float64) (Status, string) {
 	switch {
 	case gbs >= e.Champagne:

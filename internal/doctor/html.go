@@ -17,8 +17,8 @@ import (
 //go:embed manifest.html
 var manifestPage string
 
-// WriteHTML writes the launch manifest as one self-contained HTML file, with the
-// picture of the cabling and the measured curves.
+// WriteHTML writes the launch manifest as one self-contained HTML file, with a picture of
+// the cabling and charts of the measurements.
 func (r *Report) WriteHTML(w io.Writer) error {
 	page, err := template.New("manifest").Parse(manifestPage)
 	if err != nil {
@@ -44,8 +44,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	}{r.manifest(), picture, plots, r.Verdict.Name})
 }
 
-// image makes an SVG part of the page. As an image of its own its styles and the
-// page's do not meet.
+// image returns an SVG as a data URL. As an image, it does not share styles with the page.
 func image(draw func(io.Writer) error) (template.URL, error) {
 	var b bytes.Buffer
 	if err := draw(&b); err != nil {
@@ -54,8 +53,8 @@ func image(draw func(io.Writer) error) (template.URL, error) {
 	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil
 }
 
-// charts draws bandwidth and latency over message size, a chart a cable and a
-// line a tool.
+// charts returns charts of bandwidth and latency over message size: one chart per cable,
+// one line per tool.
 func (r *Report) charts() []*plot.Chart {
 	var out []*plot.Chart
 	for i := range r.Graph.Cables {

@@ -8,9 +8,9 @@ import (
 	"thundercollective/internal/topology"
 )
 
-// A manifest is a report arranged as the launch manifest: the system table, the
-// phases with command, target, actual and verdict, the measured tables, and the
-// verdict at the end. Markdown and HTML are made from it.
+// A manifest is the content of the launch manifest, for Markdown and HTML: the system
+// table, the phases with command, target, actual and verdict, the tables of measurements,
+// and the verdict.
 type manifest struct {
 	Title    string
 	Facts    []string
@@ -49,9 +49,9 @@ type manifestFix struct {
 }
 
 var phaseGoals = map[Phase]string{
-	Physical: "every cable is in, seen from both ends, and runs at the speed its ports can do",
-	TCP:      "saturate the link with several TCP streams, to prove the wire before RDMA is tried",
-	RDMA:     "verbs devices are active at both ends, and carry what the link should",
+	Physical: "every cable is plugged in, seen from both ends, and runs at the speed that its ports can do",
+	TCP:      "saturate the cable with several TCP streams, to be sure of it before trying RDMA",
+	RDMA:     "verbs devices are active at both ends and reach the speed of the cable",
 }
 
 func (r *Report) manifest() *manifest {

@@ -12,7 +12,7 @@ import (
 	"thundercollective/internal/topology/browsertest"
 )
 
-// measured is a full report of two Macs with numbers.
+// measured returns a complete report of two Macs with measurements.
 func measured(t *testing.T) *Report {
 	t.Helper()
 	g := load(t, "testdata/stories/two-macs-two-cables.txtar")
@@ -61,7 +61,7 @@ func writePage(t *testing.T, r *Report) string {
 	return file
 }
 
-// The page stands alone: nothing in it leads out of it.
+// The page is self-contained: it refers to nothing outside of it.
 func TestHTMLStandsAlone(t *testing.T) {
 	b, err := os.ReadFile(writePage(t, measured(t)))
 	if err != nil {
@@ -78,7 +78,7 @@ func TestHTMLStandsAlone(t *testing.T) {
 	}
 }
 
-// What machines call themselves must not become markup.
+// Names of machines must not become markup.
 func TestHTMLEscapes(t *testing.T) {
 	g := load(t, "testdata/stories/everything-at-once.txtar")
 	g.Machines[0].Host = `<script>alert("x")</script>|`

@@ -88,7 +88,7 @@ func row(b *bufio.Writer, cells ...string) {
 	b.WriteString("|\n")
 }
 
-// cell keeps text from breaking out of a table or of its line.
+// cell escapes text for a cell of a table.
 func cell(s string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s)
 }

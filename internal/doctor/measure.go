@@ -10,27 +10,27 @@ import (
 	"thundercollective/internal/topology"
 )
 
-// A Measurement is what one tool measured over one cable.
+// A Measurement is the result of one tool on one cable.
 type Measurement struct {
 	Cable     int    `json:"cable"`
 	Transport string `json:"transport"` // topology.OverTCP or OverRDMA
 	Tool      string `json:"tool"`
 	Command   string `json:"command"`
 	Rows      []Row  `json:"rows,omitempty"`
-	Err       string `json:"error,omitempty"` // it was tried and failed
+	Err       string `json:"error,omitempty"` // why it failed
 	Skipped   string `json:"skipped,omitempty"`
 }
 
-// A Row is one message size.
+// A Row is the result for one message size.
 type Row struct {
 	Size  int     `json:"size_bytes"`
-	GBs   float64 `json:"gbs"` // one way
+	GBs   float64 `json:"gbs"` // in one direction
 	P50us float64 `json:"p50_us,omitempty"`
 	P99us float64 `json:"p99_us,omitempty"`
-	Wrong int     `json:"wrong,omitempty"` // elements that arrived changed
+	Wrong int     `json:"wrong,omitempty"` // number of corrupted elements
 }
 
-// Best is the highest rate measured, in GB/s.
+// Best returns the highest measured rate, in GB/s.
 func (m *Measurement) Best() float64 {
 	best := 0.0
 	for _, r := range m.Rows {
@@ -39,8 +39,8 @@ func (m *Measurement) Best() float64 {
 	return best
 }
 
-// Latency is the median time of the smallest message, in microseconds one way;
-// 0 when it was not measured.
+// Latency returns the median time of the smallest message, in microseconds one way; 0 if
+// it was not measured.
 func (m *Measurement) Latency() float64 {
 	if len(m.Rows) == 0 {
 		return 0
@@ -54,8 +54,8 @@ func (m *Measurement) Latency() float64 {
 	return first.P50us
 }
 
-// ParseBench reads the rows of `thunder bench --json`: one JSON object a row.
-// Only rank 0's count, so that two ranks' outputs may be concatenated.
+// ParseBench parses the rows of `thunder bench --json`: one JSON object per row. Only
+// those of rank 0 count, so that the outputs of two ranks may be concatenated.
 func ParseBench(b []byte) ([]Row, error) {
 	var out []Row
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -82,18 +82,18 @@ func ParseBench(b []byte) ([]Row, error) {
 			return out, fmt.Errorf("parse bench output: %w", err)
 		}
 		if r.Rank == 0 && r.GBs > 0 && r.Size > 0 {
-			// An iteration is there and back, and gbps counts both ways: the rate is
-			// that of one way already, the time is not.
+			// An iteration is a message in each direction. gbps counts both, so it is
+			// the rate of one direction; the time must be halved.
 			out = append(out, Row{Size: r.Size, GBs: r.GBs, P50us: r.Lat.P50 / 2, P99us: r.Lat.P99 / 2, Wrong: r.Wrong})
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("parse bench output: no row in it")
+		return nil, errors.New("parse bench output: it has no row")
 	}
 	return out, nil
 }
 
-// check judges a measurement.
+// check compares a measurement with what the cable should reach.
 func (m *Measurement) check(g *topology.Graph) Check {
 	c := &g.Cables[m.Cable]
 	e := Expect(g, c, m.Transport)
@@ -115,8 +115,8 @@ func (m *Measurement) check(g *topology.Graph) Check {
 	}
 	for _, r := range m.Rows {
 		if r.Wrong > 0 {
-			ch.Status, ch.Actual = Fail, fmt.Sprintf("%d elements of %d bytes arrived changed", r.Wrong, r.Size)
-			ch.Cause, ch.Fix = "the link corrupts data", "replace the cable; do not use this link"
+			ch.Status, ch.Actual = Fail, fmt.Sprintf("%d elements of %d bytes were corrupted", r.Wrong, r.Size)
+			ch.Cause, ch.Fix = "the cable corrupts data", "replace the cable; do not use it"
 			return ch
 		}
 	}
@@ -126,7 +126,7 @@ func (m *Measurement) check(g *topology.Graph) Check {
 		ch.Actual += fmt.Sprintf("; %.1f µs one way", l)
 	}
 	if status != Pass {
-		ch.Cause = fmt.Sprintf("this link should reach %.1f GB/s (%s)", e.Fine, e.Why)
+		ch.Cause = fmt.Sprintf("this cable should reach %.1f GB/s (%s)", e.Fine, e.Why)
 		ch.Fix = slowFix(m.Transport)
 	}
 	return ch
@@ -134,7 +134,7 @@ func (m *Measurement) check(g *topology.Graph) Check {
 
 func slowFix(transport string) string {
 	if transport == topology.OverRDMA {
-		return "look at the physical phase first (speed, hub, PCIe width); then measure with nothing else running; then try another cable"
+		return "check the physical phase first (speed, hub, PCIe width); then measure with nothing else running; then try another cable"
 	}
-	return "look at MTU, buffers and heat above; then more streams (--num-streams 8); then another cable"
+	return "check MTU, buffers and heat above; then try more streams (--num-streams 8); then another cable"
 }

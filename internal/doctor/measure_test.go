@@ -32,10 +32,10 @@ func TestGrades(t *testing.T) {
 		{tb5, topology.OverTCP, 5.5, Pass, "fine"},
 		{tb5, topology.OverTCP, 5.4, Warn, "investigate"},
 		{tb5, topology.OverTCP, 1.0, Fail, "stop"},
-		// thunderbolt-net at its usual 9 Gb/s is as good as it gets.
+		// The usual 9 Gb/s is the best that thunderbolt-net can do.
 		{halo, topology.OverTCP, 9.0 / 8, Pass, "fine"},
 		{halo, topology.OverTCP, 0.4, Fail, "stop"},
-		// A card behind x4 at 16 GT/s: not its 100 Gb/s, but what PCIe lets through.
+		// A 100 Gb/s card behind x4 at 16 GT/s is limited by PCIe.
 		{cx, topology.OverRDMA, 7.05, Pass, "champagne"},
 		{cx, topology.OverRDMA, 6.1, Pass, "fine"},
 		{cx, topology.OverTCP, 5.5, Pass, "champagne"},
@@ -48,7 +48,7 @@ func TestGrades(t *testing.T) {
 	}
 }
 
-// A lab plays the machines: what they print when asked to run something.
+// A lab replaces the machines: it returns the output of commands.
 type lab struct {
 	mu      sync.Mutex
 	asked   []string
@@ -134,7 +134,7 @@ func TestMeasure(t *testing.T) {
 	for _, part := range []string{"head-a: thunder bench ping-pong", "head-b: thunder bench ping-pong", "--addr 10.71.0.1:", "--addr 10.71.0.2:", "--rank 0", "--rank 1",
 		"head-a: ib_write_bw -d mlx5_0 -F --report_gbits -q 4", "head-b: ib_write_bw"} {
 		if !strings.Contains(both, part) {
-			t.Errorf("nobody was asked %q:\n%s", part, both)
+			t.Errorf("no host ran %q:\n%s", part, both)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func TestMeasureFailures(t *testing.T) {
 		{"middling", func(string, string) (string, error) { return rows(0.2, 0.8), nil }, Warn, "0.80 GB/s, investigate", "should reach"},
 		{"corrupt", func(string, string) (string, error) {
 			return strings.ReplaceAll(rows(9), `"wrong":0`, `"wrong":3`), nil
-		}, Fail, "3 elements of 4 bytes arrived changed", "corrupts data"},
+		}, Fail, "3 elements of 4 bytes were corrupted", "corrupts data"},
 		{"no such fabric", func(string, string) (string, error) { return "", errors.New(`--fabric: unknown fabric "tcp"`) }, Skip, "not measured: this thunder has no tcp fabric", ""},
 	}
 	for _, tt := range tests {

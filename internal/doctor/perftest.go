@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ParsePerftest reads the table of perftest's bandwidth tools, run with
-// --report_gbits: size, iterations, peak, average, message rate.
+// ParsePerftest parses the table of perftest's bandwidth tools with --report_gbits: size,
+// iterations, peak, average, message rate.
 func ParsePerftest(b []byte) ([]Row, error) {
 	var out []Row
 	inTable := false
@@ -27,7 +27,7 @@ func ParsePerftest(b []byte) ([]Row, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("parse perftest output: no result in it")
+		return nil, errors.New("parse perftest output: it has no result")
 	}
 	return out, nil
 }

@@ -12,8 +12,8 @@ import (
 func (x *examiner) machinePhysical(m *probe.Machine) {
 	for _, p := range m.Problems {
 		x.add(Check{ID: "machine.readable", Phase: Physical, Title: "reading " + p.What, Status: Warn, Command: p.What,
-			Actual: "could not read it", Cause: p.String(),
-			Fix: "run the command by hand and compare; if it looks right, send `thunder support-bundle` with a bug report"})
+			Actual: "could not be read", Cause: p.String(),
+			Fix: "run the command by hand; if its output looks right, report a bug with the file that `thunder support-bundle` writes"})
 	}
 	x.thunderbolt(m)
 	for _, port := range m.Thunderbolt.Ports {
@@ -29,7 +29,7 @@ func (x *examiner) machinePhysical(m *probe.Machine) {
 		c := Check{ID: "machine.sleep", Phase: Physical, Title: "sleep", Status: Pass, Command: "pmset -g", Target: "never", Actual: "never"}
 		if *s > 0 {
 			c.Status, c.Actual = Warn, fmt.Sprintf("after %d minutes", *s)
-			c.Cause = "a sleeping machine drops its links in the middle of a job"
+			c.Cause = "a machine that goes to sleep loses its connections in the middle of a job"
 			c.Fix = "sudo pmset -a sleep 0"
 		}
 		x.add(c)
@@ -75,8 +75,8 @@ func thunderboltCommand(m *probe.Machine) string {
 	return "ls /sys/bus/thunderbolt/devices"
 }
 
-// authorised checks that a device may tunnel PCIe. Without it an enclosure is
-// visible and the card in it is not.
+// authorised checks that a device may tunnel PCIe. Otherwise the enclosure is visible,
+// but not the card in it.
 func (x *examiner) authorised(m *probe.Machine, n *probe.Node) {
 	if n.Authorized == nil {
 		return
@@ -85,7 +85,7 @@ func (x *examiner) authorised(m *probe.Machine, n *probe.Node) {
 	c := Check{ID: "machine.authorised", Phase: Physical, Title: "authorised", Status: Pass, Command: "boltctl list", Target: "authorized", Actual: name + " is authorised"}
 	if *n.Authorized == 0 {
 		c.Status, c.Actual = Fail, name+" is not authorised"
-		c.Cause = "the kernel tunnels no PCIe to it until somebody allows it, so the card inside does not exist yet"
+		c.Cause = "the kernel tunnels no PCIe to it until it is authorised, so the card inside is not visible"
 		uuid := strings.ToLower(n.UUID)
 		c.Fix = "sudo boltctl enroll --policy auto " + uuid
 		if !m.HasTool("boltctl") {
@@ -93,7 +93,7 @@ func (x *examiner) authorised(m *probe.Machine, n *probe.Node) {
 		}
 	}
 	if b := boltDevice(m, n.UUID); c.Status == Pass && b != nil && b.Type != "host" && b.Policy == "" && guarded(m) {
-		c.Status, c.Cause = Warn, "it is allowed until it is unplugged; bolt has not stored it, so it will have to be allowed again"
+		c.Status, c.Cause = Warn, "bolt has not stored it, so it must be authorised again each time it is plugged in"
 		c.Fix = "sudo boltctl enroll --policy auto " + strings.ToLower(n.UUID)
 	}
 	x.add(c)
@@ -108,18 +108,17 @@ func boltDevice(m *probe.Machine, uuid string) *probe.BoltDevice {
 	return nil
 }
 
-// guarded reports whether somebody has to allow devices on this machine.
+// guarded reports whether devices must be authorised on this machine.
 func guarded(m *probe.Machine) bool {
 	return slices.ContainsFunc(m.Thunderbolt.Domains, func(d probe.Domain) bool { return d.Security == "user" || d.Security == "secure" })
 }
 
-// kernel notes which of the modules that transports need are loaded, where there
-// is something for them to drive.
+// kernel lists the loaded modules that transports need, if there is hardware for them.
 func (x *examiner) kernel(m *probe.Machine) {
 	if m.OS.Kind != "linux" || m.Thunderbolt.Controllers == 0 && len(m.RDMA.Devices) == 0 {
 		return
 	}
-	modules := "none of the modules for Thunderbolt or RDMA"
+	modules := "no module for Thunderbolt or RDMA"
 	if len(m.Modules) > 0 {
 		modules = strings.Join(m.Modules, ", ")
 	}
@@ -127,11 +126,11 @@ func (x *examiner) kernel(m *probe.Machine) {
 		Actual: fmt.Sprintf("%s with %s; IOMMU %s", m.OS.Kernel, modules, m.IOMMU)})
 }
 
-// Mellanox and NVIDIA cards, the ones the manifest is about.
+// vendorMellanox is the PCI vendor of ConnectX cards.
 const vendorMellanox = "15b3"
 
-// pcieLink checks that a card runs as fast and wide as card and slot allow. Behind
-// Thunderbolt the tunnel is four lanes at most.
+// pcieLink checks that a card runs at the speed and width that card and slot allow.
+// Behind Thunderbolt the tunnel has at most four lanes.
 func (x *examiner) pcieLink(d *probe.PCIDevice) {
 	if d.Width == 0 || d.Speed == 0 || !(d.Thunderbolt || d.Vendor == vendorMellanox || len(d.RDMADevices) > 0) {
 		return
@@ -154,14 +153,14 @@ func (x *examiner) pcieLink(d *probe.PCIDevice) {
 	}
 	var wrong []string
 	if d.Width < width {
-		wrong = append(wrong, fmt.Sprintf("%d of %d lanes came up", d.Width, width))
+		wrong = append(wrong, fmt.Sprintf("%d of %d lanes work", d.Width, width))
 	}
 	if d.Speed < speed {
 		wrong = append(wrong, fmt.Sprintf("it runs at %g of %g GT/s", d.Speed, speed))
 	}
 	if len(wrong) > 0 {
 		c.Status, c.Cause = Fail, strings.Join(wrong, " and ")
-		c.Cause += fmt.Sprintf(", so at most %.1f GB/s can pass", pcieGBs(d.Speed, d.Width))
+		c.Cause += fmt.Sprintf(", which limits it to %.1f GB/s", pcieGBs(d.Speed, d.Width))
 		c.Fix = "reseat the card, then power the machine off and on"
 		if d.Thunderbolt {
 			c.Fix = "reseat the Thunderbolt cable at both ends and check the enclosure's power supply; then reseat the card, then try another cable"
@@ -170,7 +169,7 @@ func (x *examiner) pcieLink(d *probe.PCIDevice) {
 	x.add(c)
 }
 
-// pcieGBs is what a PCIe link carries one way, in GB/s, after line coding.
+// pcieGBs returns the rate of a PCIe link in one direction, in GB/s, after line coding.
 func pcieGBs(gts float64, width int) float64 {
 	coding := 128.0 / 130
 	if gts < 8 {
@@ -179,8 +178,7 @@ func pcieGBs(gts float64, width int) float64 {
 	return gts * coding * float64(width) / 8
 }
 
-// thunderboltNet checks on Linux that cables to other computers have become
-// network interfaces.
+// thunderboltNet checks on Linux that cables to other computers have network interfaces.
 func (x *examiner) thunderboltNet(m *probe.Machine) {
 	if m.OS.Kind != "linux" {
 		return
@@ -200,7 +198,7 @@ func (x *examiner) thunderboltNet(m *probe.Machine) {
 	c := Check{ID: "machine.thunderbolt-net", Phase: Physical, Title: "thunderbolt_net", Status: Pass, Command: "lsmod | grep thunderbolt_net",
 		Target: "an interface for every cable", Actual: fmt.Sprintf("%d of %d cables have one", hosts-bare, hosts)}
 	if bare > 0 {
-		c.Status, c.Cause = Fail, "the module thunderbolt_net has made no interface for a cable"
+		c.Status, c.Cause = Fail, "a cable has no network interface, because the module thunderbolt_net has not created one"
 		c.Fix = "sudo modprobe thunderbolt_net && echo thunderbolt_net | sudo tee /etc/modules-load.d/thunderbolt_net.conf"
 	}
 	x.add(c)
@@ -220,8 +218,8 @@ func (x *examiner) heat(m *probe.Machine) {
 		return // as on most virtual machines
 	}
 	if m.Thermal.Throttled {
-		c.Status, c.Actual, c.Cause = Warn, m.Thermal.Note, "the machine slows itself down for heat, so measurements and jobs do too"
-		c.Fix = "give it air, clean the intakes, and measure again when it is cool"
+		c.Status, c.Actual, c.Cause = Warn, m.Thermal.Note, "the machine slows down because of heat, and so do measurements and jobs"
+		c.Fix = "improve its cooling, clean the intakes, and measure again when it is cool"
 	}
 	x.add(c)
 }
@@ -231,15 +229,15 @@ func (x *examiner) cablePhysical(c *topology.Cable) {
 		Actual: strings.TrimSpace(c.Speed()+" "+c.Label()) + ", matched by " + c.Match}
 	switch {
 	case c.Match == topology.ByOneEnd && !c.B.Known():
-		ch.Status, ch.Actual = Note, strings.TrimSpace(c.Speed()+" "+c.Label())+" to a machine that was not asked"
+		ch.Status, ch.Actual = Note, strings.TrimSpace(c.Speed()+" "+c.Label())+" to a machine that is not in --hosts"
 		ch.Fix = "add it: thunder doctor --hosts " + c.A.Host + ",<its name>"
 	case c.Match == topology.ByOneEnd:
 		ch.Status = Fail
 		ch.Cause = fmt.Sprintf("%s sees %s, which sees nothing", c.A, c.B)
-		ch.Fix = "push both plugs all the way in; if it stays so, try another port, then another cable"
+		ch.Fix = "push both plugs all the way in; if that does not help, try another port, then another cable"
 	case c.Match == topology.ByAssumption:
 		ch.Status = Warn
-		ch.Cause = "one controller serves several cables to the same machine, and nothing heard on the interfaces tells them apart"
+		ch.Cause = "one controller has several cables to the same machine, and the neighbour tables of the interfaces do not tell them apart"
 		ch.Fix = fmt.Sprintf("ping the other end once on each interface (%s, ...) and run this again", c.A.Interface)
 	case c.A.Machine == c.B.Machine:
 		ch.Status, ch.Cause, ch.Fix = Warn, "both ends are in the same machine", "plug one end into another machine"
@@ -250,11 +248,11 @@ func (x *examiner) cablePhysical(c *topology.Cable) {
 	}
 	if len(c.Via) > 0 {
 		x.add(Check{ID: "cable.hub", Phase: Physical, Title: "hub", Status: Note, Actual: "through " + strings.Join(c.Via, ", "),
-			Cause: "everything behind the hub shares one link", Fix: "a direct cable is faster and one thing less to fail"})
+			Cause: "everything behind the hub shares one cable", Fix: "use a direct cable: it is faster and has fewer parts that can fail"})
 	}
 }
 
-// cableSpeed checks that a Thunderbolt link runs at what both ports can do.
+// cableSpeed checks that a Thunderbolt cable runs at the speed that both ports can do.
 func (x *examiner) cableSpeed(c *topology.Cable) {
 	can := min(x.portMax(c.A), x.portMax(c.B))
 	if can == 0 || c.Gbps == 0 {

@@ -10,11 +10,11 @@ import (
 	"thundercollective/internal/topology/probe"
 )
 
-// minMemlock is what a provider pins on a small machine; less and registration
-// fails with "cannot allocate memory".
+// minMemlock is how much memory the RDMA provider pins at least. With a lower limit,
+// registration fails with "cannot allocate memory".
 const minMemlock = 64 << 20
 
-// RDMA over Thunderbolt came with this macOS.
+// minMacOS is the first version with RDMA over Thunderbolt.
 var minMacOS = [2]int{26, 2}
 
 func (x *examiner) machineRDMA(m *probe.Machine) {
@@ -27,8 +27,8 @@ func (x *examiner) machineRDMA(m *probe.Machine) {
 	}
 }
 
-// canTB5 reports whether a machine has a Thunderbolt 5 port, which is what RDMA
-// over Thunderbolt takes on a Mac.
+// canTB5 reports whether a machine has a Thunderbolt 5 port, which RDMA over Thunderbolt
+// needs on a Mac.
 func canTB5(m *probe.Machine) bool {
 	return slices.ContainsFunc(m.Thunderbolt.Ports, func(p probe.Port) bool { return p.MaxGbps >= 80 })
 }
@@ -44,21 +44,21 @@ func (x *examiner) verbsPresent(m *probe.Machine) {
 	}
 	switch {
 	case len(names) > 0 && m.RDMA.Control == "disabled":
-		c.Status, c.Actual = Warn, strings.Join(names, ", ")+", but rdma_ctl says disabled"
-		c.Cause, c.Fix = "devices without the switch are left over from before", enableRDMA
+		c.Status, c.Actual = Warn, strings.Join(names, ", ")+", but rdma_ctl reports disabled"
+		c.Cause, c.Fix = "RDMA was disabled after these devices were created", enableRDMA
 	case len(names) > 0:
 		c.Status, c.Actual = Pass, strings.Join(names, ", ")
 	case m.RDMA.Control == "enabled" && !canTB5(m):
-		c.Status, c.Actual = Warn, "rdma_ctl says enabled, but there is no device"
-		c.Cause = "RDMA takes Thunderbolt 5; the ports of this machine are Thunderbolt 4 or older"
-		c.Fix = "nothing to fix: use TCP over these cables, which is what thunder does by itself"
+		c.Status, c.Actual = Warn, "rdma_ctl reports enabled, but there is no device"
+		c.Cause = "RDMA needs Thunderbolt 5; the ports of this machine are Thunderbolt 4 or older"
+		c.Fix = "nothing to fix: thunder uses TCP over these cables"
 	case m.RDMA.Control == "enabled":
-		c.Status, c.Actual = Fail, "rdma_ctl says enabled, but there is no device"
-		c.Cause = "the driver made no device; it does after a restart with nothing but Macs on the ports"
-		c.Fix = "restart; if it stays so, check the macOS version below"
+		c.Status, c.Actual = Fail, "rdma_ctl reports enabled, but there is no device"
+		c.Cause = "the driver has created no device; it does so at a restart, if only Macs are plugged in"
+		c.Fix = "restart; if that does not help, check the macOS version below"
 	case m.RDMA.Control == "disabled" && canTB5(m):
-		c.Status, c.Actual = Warn, "rdma_ctl says disabled"
-		c.Cause, c.Fix = "RDMA over Thunderbolt is off until it is enabled once in Recovery", enableRDMA
+		c.Status, c.Actual = Warn, "rdma_ctl reports disabled"
+		c.Cause, c.Fix = "RDMA over Thunderbolt must be enabled once in Recovery", enableRDMA
 	default:
 		c.Status, c.Actual = Absent, "no RDMA device"
 		if slices.ContainsFunc(m.PCI, func(d probe.PCIDevice) bool { return d.Vendor == vendorMellanox && !m.HasModule("mlx5_ib") }) {
@@ -76,7 +76,7 @@ func (x *examiner) macOSVersion(m *probe.Machine) {
 		return
 	}
 	if older(m.OS.Version, minMacOS) {
-		c.Status, c.Cause, c.Fix = Fail, "RDMA over Thunderbolt came with macOS 26.2", "update macOS on this machine (System Settings, General, Software Update)"
+		c.Status, c.Cause, c.Fix = Fail, "RDMA over Thunderbolt needs macOS 26.2 or newer", "update macOS on this machine (System Settings, General, Software Update)"
 	}
 	x.add(c)
 }
@@ -104,23 +104,23 @@ func (x *examiner) memlock(m *probe.Machine) {
 	case l.Memlock == 0:
 		return
 	case l.Memlock < minMemlock:
-		c.Status, c.Cause = Fail, "RDMA pins its buffers, and this user may not pin as much as one of them"
+		c.Status, c.Cause = Fail, "RDMA pins its buffers, and this limit is smaller than one buffer"
 		c.Fix = "printf '* soft memlock unlimited\\n* hard memlock unlimited\\n' | sudo tee /etc/security/limits.d/90-thunder.conf, then log in again"
 	default:
-		c.Status, c.Cause = Warn, "large registrations will fail"
+		c.Status, c.Cause = Warn, "registering large buffers for RDMA will fail"
 		c.Fix = "printf '* soft memlock unlimited\\n* hard memlock unlimited\\n' | sudo tee /etc/security/limits.d/90-thunder.conf, then log in again"
 	}
 	x.add(c)
 }
 
-// cableRDMA checks both ends' verbs devices, when either has any or should.
+// cableRDMA checks the verbs devices at both ends, if there are any.
 func (x *examiner) cableRDMA(c *topology.Cable) {
 	ends := []topology.End{c.A, c.B}
 	for _, e := range ends {
 		m := x.g.Machines[e.Machine]
 		if topology.NoRDMAPort(m, e.Interface) {
 			x.add(Check{ID: "cable.rdma-port", Phase: RDMA, Title: "port at " + e.Host, Status: Fail, Target: "a port that can do RDMA", Actual: e.String() + " (" + e.Interface + ") cannot",
-				Cause: "on a Mac Studio the Thunderbolt port beside the Ethernet port does no RDMA", Fix: moveFix(m, e)})
+				Cause: "on a Mac Studio the Thunderbolt port next to the Ethernet port cannot do RDMA", Fix: moveFix(m, e)})
 			continue
 		}
 		x.verbsEnd(e)
@@ -139,24 +139,24 @@ func moveFix(m *probe.Machine, e topology.End) string {
 func (x *examiner) verbsEnd(e topology.End) {
 	d := x.g.Verbs(e)
 	if d == nil {
-		return // the machine's own check says whether there should be one
+		return // verbsPresent reports whether there should be one
 	}
 	c := Check{ID: "cable.verbs", Phase: RDMA, Title: "verbs at " + e.Host, Command: "ibv_devinfo -d " + d.Name, Target: "PORT_ACTIVE and an IPv4 GID"}
 	i := slices.IndexFunc(d.Ports, func(p probe.RDMAPort) bool { return p.Active() })
 	switch {
 	case len(d.Ports) == 0:
-		c.Status, c.Actual, c.Cause = Skip, d.Name+" tells no port state", "ibv_devinfo could not be read"
+		c.Status, c.Actual, c.Cause = Skip, "the port state of "+d.Name+" is unknown", "ibv_devinfo could not be read"
 	case i < 0:
 		c.Status, c.Actual = Fail, d.Name+" is "+portState(d.Ports[0].State)
-		c.Cause = "the cable is in, but RDMA has not come up on it: RDMA is off at the other end, or the driver is stuck after an earlier crash"
-		c.Fix = "check that rdma_ctl says enabled on both machines; then unplug the cable for ten seconds; then restart " + e.Host
+		c.Cause = "the cable is plugged in, but RDMA does not work on it: RDMA is disabled at the other end, or the driver hangs after an earlier crash"
+		c.Fix = "check that rdma_ctl reports enabled on both machines; then unplug the cable for ten seconds; then restart " + e.Host
 		if x.g.Machines[e.Machine].OS.Kind == "linux" {
 			c.Cause = "the network port has no link"
 			c.Fix = "check the cable and the transceiver; then: ip link set " + e.Interface + " up"
 		}
 	case d.Ports[i].LinkLayer != "InfiniBand" && d.Ports[i].IPv4GID() < 0:
 		c.Status, c.Actual = Fail, d.Name+" is PORT_ACTIVE, without an IPv4 GID"
-		c.Cause = "the GID that connections use is made from the interface's IPv4 address, and there is none"
+		c.Cause = "connections use a GID made from the interface's IPv4 address, and there is no such address"
 		c.Fix = x.setupFix()
 	default:
 		c.Status, c.Actual = Pass, d.Name+" is PORT_ACTIVE"
@@ -167,7 +167,7 @@ func (x *examiner) verbsEnd(e topology.End) {
 	x.add(c)
 }
 
-// portState spells a state the way ibv_devinfo does.
+// portState formats a state as ibv_devinfo does.
 func portState(s string) string {
 	if s == "" {
 		return "in an unknown state"

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// A redactor takes out of texts what a stranger must not see: tokens, passwords,
-// serial numbers, user names, and addresses on the public Internet. Addresses are
-// replaced by ones reserved for documentation, the same one every time, so that
-// what depends on them being equal still works. Private addresses, hardware
-// addresses and Thunderbolt identities stay: the cabling cannot be read without.
+// A redactor removes from texts what a stranger must not see: tokens, passwords, serial
+// numbers, user names, and addresses on the public Internet. It replaces each address by
+// one that is reserved for documentation, always by the same one, so that equal addresses
+// stay equal. Private addresses, hardware addresses and Thunderbolt identities stay,
+// because the cabling cannot be understood without them.
 type redactor struct {
 	secrets []string // literal
 	addrs   map[netip.Addr]netip.Addr
@@ -85,7 +85,7 @@ func public(a netip.Addr) bool {
 			return false
 		}
 	}
-	// Only 2000::/3 is in use on the Internet; the rest is other numbers with
-	// colons in them.
+	// Only 2000::/3 is in use on the Internet. Other matches are not addresses, but
+	// numbers with colons.
 	return a.Is4() || a.As16()[0]>>5 == 1
 }

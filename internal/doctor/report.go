@@ -10,7 +10,7 @@ import (
 	"thundercollective/internal/topology"
 )
 
-// A Report is everything the doctor found.
+// A Report holds all checks and measurements.
 type Report struct {
 	Time         time.Time       `json:"time"`
 	Version      string          `json:"version"` // of the program
@@ -20,7 +20,7 @@ type Report struct {
 	Verdict      Verdict         `json:"verdict"`
 }
 
-// A Verdict is the report in one word and one sentence.
+// A Verdict sums a report up in one word and one sentence.
 type Verdict struct {
 	Name     string `json:"name"`
 	Sentence string `json:"sentence"`
@@ -37,7 +37,7 @@ const (
 	Nothing = "nothing" // no Thunderbolt and no RDMA: nothing to check
 )
 
-// NewReport judges checks and measurements together.
+// NewReport examines g and combines the checks with measurements, which may be nil.
 func NewReport(now time.Time, version string, g *topology.Graph, measured []Measurement) *Report {
 	r := &Report{Time: now.UTC().Truncate(time.Second), Version: version, Graph: g, Checks: Examine(g), Measurements: measured}
 	for i := range measured {
@@ -64,7 +64,7 @@ func verdict(g *topology.Graph, checks []Check) Verdict {
 	case v.Failures > 0:
 		v.Name, v.Sentence = Broken, fmt.Sprintf("BROKEN: %s, %s.", plural.Count(v.Failures, "failure"), plural.Count(v.Warnings, "warning"))
 	case !anythingToCheck(g):
-		v.Name, v.Sentence = Nothing, "NOTHING TO CHECK: no Thunderbolt and no RDMA here. Nothing is broken; TCP over the network works as always."
+		v.Name, v.Sentence = Nothing, "NOTHING TO CHECK: no Thunderbolt and no RDMA here. Nothing is broken; thunder uses TCP over the network."
 	case v.Warnings > 0:
 		v.Name, v.Sentence = Limping, fmt.Sprintf("WORKS, with %s.", plural.Count(v.Warnings, "warning"))
 	default:
@@ -82,8 +82,8 @@ func anythingToCheck(g *topology.Graph) bool {
 	return len(g.Cables) > 0
 }
 
-// ExitCode is 0 when everything works, warnings or not; 1 when something is
-// broken; 3 when there is nothing here to check.
+// ExitCode returns 0 if everything works, also with warnings; 1 if something is broken; 3
+// if there is nothing to check.
 func (r *Report) ExitCode() int {
 	switch r.Verdict.Name {
 	case Broken:
@@ -94,7 +94,7 @@ func (r *Report) ExitCode() int {
 	return 0
 }
 
-// WriteJSON writes the report for programs.
+// WriteJSON writes the report as JSON.
 func (r *Report) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

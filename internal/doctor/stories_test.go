@@ -27,9 +27,8 @@ func load(t testing.TB, file string) *topology.Graph {
 	return topology.Build(ms)
 }
 
-// TestStories compares what topo and doctor say of every captured cluster with a
-// golden file. Read one: it starts with the story, then says what the tools make
-// of it.
+// TestStories compares the output of topo and doctor for every captured cluster with a
+// golden file, which begins with the story of the cluster.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/stories/*.txtar")
 	if err != nil || len(files) == 0 {

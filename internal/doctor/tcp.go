@@ -8,7 +8,8 @@ import (
 	"thundercollective/internal/topology/probe"
 )
 
-// minSocketBuffer lets one stream fill a fast link: 100 Gb/s times 0.3 ms.
+// minSocketBuffer is enough for one stream to saturate a fast cable: 100 Gb/s times
+// 0.3 ms.
 const minSocketBuffer = 4 << 20
 
 func (x *examiner) machineTCP(m *probe.Machine) {
@@ -21,7 +22,7 @@ func (x *examiner) machineTCP(m *probe.Machine) {
 			c.Command = "sysctl kern.ipc.maxsockbuf"
 		}
 		if l.SocketRead < minSocketBuffer || l.SocketSend < minSocketBuffer {
-			c.Status, c.Cause = Warn, "a stream cannot keep a fast link full with so little in flight"
+			c.Status, c.Cause = Warn, "one stream cannot saturate a fast cable with so little data in flight"
 			c.Fix = "printf 'net.core.rmem_max=67108864\\nnet.core.wmem_max=67108864\\nnet.ipv4.tcp_rmem=4096 131072 67108864\\nnet.ipv4.tcp_wmem=4096 65536 67108864\\n' | sudo tee /etc/sysctl.d/90-thunder.conf && sudo sysctl --system"
 			if m.OS.Kind == "darwin" {
 				c.Fix = "sudo sysctl kern.ipc.maxsockbuf=8388608"
@@ -33,7 +34,7 @@ func (x *examiner) machineTCP(m *probe.Machine) {
 }
 
 func (x *examiner) firewall(m *probe.Machine) {
-	c := Check{ID: "machine.firewall", Phase: TCP, Title: "firewall", Status: Pass, Target: "lets thunder in", Actual: m.Firewall.State}
+	c := Check{ID: "machine.firewall", Phase: TCP, Title: "firewall", Status: Pass, Target: "accepts connections to thunder", Actual: m.Firewall.State}
 	allow := "allow the Thunderbolt interfaces in the firewall's settings"
 	if m.OS.Kind == "darwin" {
 		c.Command = "/usr/libexec/ApplicationFirewall/socketfilterfw --getglobalstate"
@@ -45,7 +46,7 @@ func (x *examiner) firewall(m *probe.Machine) {
 	case "on":
 		c.Status, c.Cause, c.Fix = Warn, "it may refuse connections from other ranks", allow
 	case "block-all":
-		c.Status, c.Cause = Fail, "it refuses every incoming connection, so no rank can be reached here"
+		c.Status, c.Cause = Fail, "it refuses every incoming connection, so other ranks cannot connect to a rank on this machine"
 		c.Fix = "sudo /usr/libexec/ApplicationFirewall/socketfilterfw --setblockall off, then " + allow
 	}
 	x.add(c)
@@ -59,7 +60,7 @@ func (x *examiner) cableTCP(c *topology.Cable) {
 	}{{c.A, a}, {c.B, b}} {
 		if e.itf == nil {
 			x.add(Check{ID: "cable.interface", Phase: TCP, Title: "interface at " + e.end.String(), Status: Skip, Target: "a network interface",
-				Actual: "not found", Cause: "the interface of this port could not be told"})
+				Actual: "not found", Cause: "the interface of this port is unknown"})
 			continue
 		}
 		x.bridge(e.end, e.itf)
@@ -75,8 +76,8 @@ func (x *examiner) cableTCP(c *topology.Cable) {
 	x.mtu(c, a, b)
 }
 
-// bridge checks that a port is on its own. A bridge hides the port's address and,
-// with a second path, makes a loop.
+// bridge checks that a port is not in a bridge, which hides the port's address and, with
+// a second cable, makes a loop.
 func (x *examiner) bridge(e topology.End, itf *probe.Interface) {
 	c := Check{ID: "cable.bridge", Phase: TCP, Title: "bridge at " + e.Host, Status: Pass, Target: "none", Actual: itf.Name + " is in no bridge", Command: "ifconfig bridge0"}
 	if x.g.Machines[e.Machine].OS.Kind == "linux" {
@@ -84,7 +85,7 @@ func (x *examiner) bridge(e topology.End, itf *probe.Interface) {
 	}
 	if itf.Bridge != "" {
 		c.Status, c.Actual = Fail, itf.Name+" is in "+itf.Bridge
-		c.Cause = "the bridge takes the port's traffic, so the cable can have no address of its own; a second path between two machines makes it a loop"
+		c.Cause = "a port in a bridge cannot have an address of its own; with a second cable between two machines, the bridge makes a loop"
 		c.Fix = x.setupFix()
 	}
 	x.add(c)
@@ -93,7 +94,7 @@ func (x *examiner) bridge(e topology.End, itf *probe.Interface) {
 func (x *examiner) addresses(c *topology.Cable, a, b *probe.Interface) {
 	pa, okA := a.IPv4()
 	pb, okB := b.IPv4()
-	ch := Check{ID: "cable.address", Phase: TCP, Title: "addresses", Status: Pass, Command: "thunder topo --json", Target: "IPv4 of one subnet at both ends"}
+	ch := Check{ID: "cable.address", Phase: TCP, Title: "addresses", Status: Pass, Command: "thunder topo --json", Target: "IPv4 in the same subnet at both ends"}
 	switch {
 	case !okA || !okB:
 		var who []string
@@ -104,7 +105,7 @@ func (x *examiner) addresses(c *topology.Cable, a, b *probe.Interface) {
 			who = append(who, c.B.String()+" ("+b.Name+")")
 		}
 		ch.Status, ch.Actual = Fail, "no IPv4 on "+strings.Join(who, " and ")
-		ch.Cause, ch.Fix = "nobody gave the port an address; TCP has nowhere to connect to, and RDMA no GID", x.setupFix()
+		ch.Cause, ch.Fix = "the port has no address, which TCP and RDMA need to connect", x.setupFix()
 	case !topology.SameSubnet(a, b):
 		ch.Status, ch.Actual = Fail, fmt.Sprintf("%s and %s", pa, pb)
 		ch.Cause, ch.Fix = "the two ends are in different subnets", x.setupFix()
@@ -113,7 +114,7 @@ func (x *examiner) addresses(c *topology.Cable, a, b *probe.Interface) {
 		for _, e := range []topology.End{c.A, c.B} {
 			if other := x.sharesSubnet(e); other != "" {
 				ch.Status = Fail
-				ch.Cause = fmt.Sprintf("on %s, %s is in the same subnet, so packets leave by either", e.Host, other)
+				ch.Cause = fmt.Sprintf("on %s, %s is in the same subnet, so packets may leave through either interface", e.Host, other)
 				ch.Fix = x.setupFix()
 			}
 		}
@@ -121,7 +122,8 @@ func (x *examiner) addresses(c *topology.Cable, a, b *probe.Interface) {
 	x.add(ch)
 }
 
-// sharesSubnet names another interface of the end's machine in the end's subnet.
+// sharesSubnet returns the name of another interface of the end's machine that is in the
+// end's subnet.
 func (x *examiner) sharesSubnet(e topology.End) string {
 	m, mine := x.g.Machines[e.Machine], x.g.Interface(e)
 	for i := range m.Interfaces {
@@ -136,17 +138,17 @@ func (x *examiner) mtu(c *topology.Cable, a, b *probe.Interface) {
 	ch := Check{ID: "cable.mtu", Phase: TCP, Title: "MTU", Status: Pass, Command: "thunder topo --json", Target: "equal, 9000 or more", Actual: fmt.Sprintf("%d and %d", a.MTU, b.MTU)}
 	switch {
 	case a.MTU != b.MTU:
-		ch.Status, ch.Cause, ch.Fix = Fail, "large packets of one end are dropped at the other", x.setupFix()
+		ch.Status, ch.Cause, ch.Fix = Fail, "one end drops the large packets of the other", x.setupFix()
 	case a.MTU < 9000:
-		ch.Status, ch.Cause, ch.Fix = Warn, "small packets cost processor time on every one", x.setupFix()
+		ch.Status, ch.Cause, ch.Fix = Warn, "every packet costs processor time, and small packets are many", x.setupFix()
 	}
 	x.add(ch)
 }
 
-// setupFix is the command that sets the addresses of all machines.
+// setupFix returns the command that sets the addresses of all machines.
 func (x *examiner) setupFix() string { return SetupCommand(x.g) }
 
-// SetupCommand is the command line that brings the ports of a cabling up.
+// SetupCommand returns the command line that sets up the ports of all machines.
 func SetupCommand(g *topology.Graph) string {
 	if len(g.Machines) < 2 {
 		return "sudo thunder setup --apply"

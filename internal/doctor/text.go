@@ -10,14 +10,14 @@ import (
 	"thundercollective/internal/topology/probe"
 )
 
-// TextOptions shape the human output.
+// TextOptions are the options of WriteText.
 type TextOptions struct {
 	Colour bool
-	Quiet  bool // only what is WARN or FAIL
+	Quiet  bool // only checks with WARN or FAIL
 }
 
-// WriteText writes the report for a person: a block a machine, a block a cable,
-// then what only shows when they are compared, then the verdict.
+// WriteText writes the report as text: a block for each machine and each cable, then the
+// checks that compare machines, then the verdict.
 func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	b := bufio.NewWriter(w)
 	subject, phase := "", Phase("")
@@ -48,7 +48,7 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	return b.Flush()
 }
 
-// subtitle says what a machine is.
+// subtitle describes the machine of a check.
 func (r *Report) subtitle(c Check) string {
 	if c.Machine < 0 {
 		return ""

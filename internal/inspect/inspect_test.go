@@ -86,7 +86,7 @@ func TestVerdict(t *testing.T) {
 			for _, r := range []int{0, 1, 2} {
 				barrier(d[r])
 			}
-		}, "rank 3 had not called operation #51, barrier, which others had waited in for 3s; the last of rank 3 was #50, allreduce(4 × f32, sum, ring), done", false},
+		}, "rank 3 had not called operation #51, barrier, while others waited in it for 3s; the latest call of rank 3 was #50, allreduce(4 × f32, sum, ring), done", false},
 		{"asked while it runs, one after the other", func(d []*inspect.Dump) {
 			for r := range 3 {
 				d[r].Time = start.Add(500 * time.Millisecond)
@@ -99,13 +99,13 @@ func TestVerdict(t *testing.T) {
 			d[1].Groups[0].Failure = &recorder.Failure{Kind: "timeout", Rank: 1, Text: "thunder: rank 1 gave up"}
 			message(d, 1, recorder.From, 3, 2, "failed")
 			message(d, 0, recorder.From, 1, 9, "failed") // it waits for one that waits
-		}, "rank 1 waited in recv(4 × f32, from rank 3), message 2, for 2s: rank 3 had not sent it; its last collective was #50, allreduce(4 × f32, sum, ring), done", false},
+		}, "rank 1 waited 2s in recv(4 × f32, from rank 3), message 2: rank 3 had not sent it; its last collective was #50, allreduce(4 × f32, sum, ring), done", false},
 		{"message that nobody receives", func(d []*inspect.Dump) {
 			d[0].Groups[0].Failure = &recorder.Failure{Kind: "timeout", Rank: 0, Text: "thunder: rank 0 gave up"}
 			message(d, 0, recorder.To, 3, 2, "failed")
 			message(d, 3, recorder.From, 0, 1, "done")
 			d[3].Groups[0].Operations = nil
-		}, "rank 0 waited in send(4 × f32, to rank 3), message 2, for 2s: rank 3 had not called Recv for it", false},
+		}, "rank 0 waited 2s in send(4 × f32, to rank 3), message 2: rank 3 had not called Recv for it", false},
 		{"circle of messages", func(d []*inspect.Dump) {
 			message(d, 0, recorder.From, 3, 1, "running")
 			message(d, 3, recorder.From, 2, 7, "running")
@@ -122,7 +122,7 @@ func TestVerdict(t *testing.T) {
 			barrier(d[0])
 			barrier(d[1])
 			message(d, 3, recorder.From, 2, 4, "failed")
-		}, "rank 3 waited in recv(4 × f32, from rank 2), message 4, for 2s: rank 2 had not sent it; its last collective was #50, allreduce(4 × f32, sum, ring), done", false},
+		}, "rank 3 waited 2s in recv(4 × f32, from rank 2), message 4: rank 2 had not sent it; its last collective was #50, allreduce(4 × f32, sum, ring), done", false},
 		{"unlike messages", func(d []*inspect.Dump) {
 			message(d, 1, recorder.From, 2, 5, "failed")
 			o := message(d, 2, recorder.To, 1, 5, "failed")
@@ -142,7 +142,7 @@ func TestVerdict(t *testing.T) {
 				o := &d[1].Groups[0].Operations[i]
 				o.Begin, o.Took = o.Begin.Add(time.Hour+3*time.Millisecond), 2*time.Millisecond
 			}
-		}, "all ranks agree; rank 1 is usually the last to arrive, 3ms after the first", true},
+		}, "all ranks agree; rank 1 is typically the last to arrive, 3ms after the first", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := inspect.Examine(job(4, 50, tt.edit))
@@ -200,7 +200,7 @@ func TestPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	var table strings.Builder
-	if err := r.WriteTable(&table); err != nil || !strings.Contains(table.String(), "NOT DONE") || !strings.Contains(table.String(), "recv(4 × f32, from rank 2), message 1") {
+	if err := r.WriteTable(&table); err != nil || !strings.Contains(table.String(), "INCOMPLETE") || !strings.Contains(table.String(), "recv(4 × f32, from rank 2), message 1") {
 		t.Errorf("%v\n%s", err, table.String())
 	}
 	var b bytes.Buffer

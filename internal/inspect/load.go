@@ -12,14 +12,14 @@ import (
 	"thundercollective/internal/recorder"
 )
 
-// A Dump is what one rank's flight recorder held.
+// A Dump is the content of one rank's flight recorder.
 type Dump = recorder.Dump
 
-// fetchTime bounds how long a running rank may take to answer.
+// fetchTime is how long a running rank may take to answer.
 const fetchTime = 5 * time.Second
 
-// Load reads dumps. A source is a folder with dump files, a file, or host:port of a
-// running rank's metrics.
+// Load reads dumps. A source is a directory with dump files, a file, or the host:port at
+// which a running rank serves its metrics.
 func Load(ctx context.Context, sources []string) ([]*Dump, error) {
 	var dumps []*Dump
 	for _, s := range sources {
@@ -28,7 +28,7 @@ func Load(ctx context.Context, sources []string) ([]*Dump, error) {
 		case err == nil && info.IsDir():
 			paths, _ := filepath.Glob(filepath.Join(s, recorder.Pattern))
 			if len(paths) == 0 {
-				return nil, fmt.Errorf("no dumps (%s) in %s; ranks write them where THUNDER_DUMP_DIR says", recorder.Pattern, s)
+				return nil, fmt.Errorf("%[2]s contains no dumps (%[1]s); ranks write them to the directory in THUNDER_DUMP_DIR", recorder.Pattern, s)
 			}
 			for _, path := range paths {
 				d, err := readFile(path)
@@ -50,7 +50,7 @@ func Load(ctx context.Context, sources []string) ([]*Dump, error) {
 			}
 			dumps = append(dumps, d)
 		default:
-			return nil, fmt.Errorf("%s is neither a folder, a file, nor host:port of a rank", s)
+			return nil, fmt.Errorf("%s is not a directory, a file, or the host:port of a rank", s)
 		}
 	}
 	return dumps, nil
@@ -69,7 +69,7 @@ func readFile(path string) (*Dump, error) {
 	return d, nil
 }
 
-// fetch asks a running rank.
+// fetch gets the dump of a running rank.
 func fetch(ctx context.Context, addr string) (*Dump, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
@@ -79,11 +79,11 @@ func fetch(ctx context.Context, addr string) (*Dump, error) {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("%s does not answer; is it the address that THUNDER_METRICS gives the rank? %w", addr, err)
+		return nil, fmt.Errorf("no answer from %s (is it the address in the rank's THUNDER_METRICS?): %w", addr, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", addr, resp.Status)
+		return nil, fmt.Errorf("%s answered %s", addr, resp.Status)
 	}
 	d, err := recorder.Read(resp.Body)
 	if err != nil {

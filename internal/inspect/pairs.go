@@ -9,16 +9,16 @@ import (
 	"thundercollective/internal/recorder"
 )
 
-// A wait is a point-to-point message that a rank had begun and not done.
+// A wait is a message that a rank had started to send or receive and not completed.
 type wait struct {
 	rank, peer int
 	send       bool
 	op         *recorder.Operation
-	theirs     *recorder.Operation // the peer's side of it; nil if it has not called that
-	known      bool                // there is a dump of the peer
+	theirs     *recorder.Operation // the peer's end of the message; nil if the peer has not called it
+	known      bool                // whether there is a dump of the peer
 }
 
-// messages finds the history of what went from one rank to another, as rank has it.
+// messages returns what a rank recorded of the messages with a peer in one direction.
 func messages(g *recorder.Group, peer int, d recorder.Direction) []recorder.Operation {
 	for i := range g.Pairs {
 		if p := &g.Pairs[i]; p.Peer == peer && p.Direction == d {
@@ -28,7 +28,7 @@ func messages(g *recorder.Group, peer int, d recorder.Direction) []recorder.Oper
 	return nil
 }
 
-// waits are the messages under way in a group, or when it ended, by rank.
+// waits returns the messages of a group that were not completed, ordered by rank.
 func (r *Report) waits(id uint32) (list []wait) {
 	for rank := range r.Size {
 		d := r.byRank[rank]
@@ -48,7 +48,7 @@ func (r *Report) waits(id uint32) (list []wait) {
 	return list
 }
 
-// otherSide is what the peer has of a message.
+// otherSide returns what the peer recorded of a message.
 func (r *Report) otherSide(id uint32, w *wait) (op *recorder.Operation, known bool) {
 	d := r.byRank[w.peer]
 	if d == nil || of(d, id) == nil {
@@ -67,16 +67,16 @@ func (r *Report) otherSide(id uint32, w *wait) (op *recorder.Operation, known bo
 	return nil, true
 }
 
-// String is for a table.
+// String describes the wait for a table.
 func (w *wait) String() string {
 	return fmt.Sprintf("%s, message %d", w.op.Call, w.op.Seq)
 }
 
-// because says why it is not done.
+// because explains why the message is not complete.
 func (w *wait) because() string {
 	switch {
 	case !w.known:
-		return fmt.Sprintf("there is no dump of rank %d", w.peer)
+		return fmt.Sprintf("rank %d left no dump", w.peer)
 	case w.theirs == nil && w.send:
 		return fmt.Sprintf("rank %d had not called Recv for it", w.peer)
 	case w.theirs == nil:
@@ -84,10 +84,10 @@ func (w *wait) because() string {
 	case w.theirs.State == "done" && !w.send:
 		return fmt.Sprintf("rank %d had sent it", w.peer)
 	}
-	return fmt.Sprintf("rank %d was in it, too", w.peer)
+	return fmt.Sprintf("rank %d was waiting for it as well", w.peer)
 }
 
-// unlike finds a message whose ends are not the same to sender and receiver.
+// unlike finds a message whose sender and receiver do not agree on its length or type.
 func (r *Report) unlike(id uint32) string {
 	for _, w := range r.waits(id) {
 		if t := w.theirs; t != nil && (t.Bytes != w.op.Bytes || t.DType != w.op.DType) {
@@ -97,9 +97,9 @@ func (r *Report) unlike(id uint32) string {
 	return ""
 }
 
-// stuck says who waits for whom in Send and Recv: ranks that wait for each other,
-// or, in a group that failed, the one that was waited for longest. Where others wait
-// in a collective, it only matters if that is what kept a rank from it.
+// stuck reports which rank waits for which in Send and Recv: ranks that wait for each other
+// or, in a group that failed, the longest wait. If other ranks wait in a collective, only a
+// wait that kept a rank from it matters.
 func (r *Report) stuck(id uint32) string {
 	waits := slices.DeleteFunc(r.waits(id), func(w wait) bool {
 		return w.theirs != nil || w.known && !r.seenAfter(w.peer, w.rank, w.op)
@@ -110,7 +110,7 @@ func (r *Report) stuck(id uint32) string {
 	if _, late := r.late(id); late != nil {
 		waits = slices.DeleteFunc(waits, func(w wait) bool { return !slices.Contains(late, w.rank) })
 	}
-	// A rank that waits itself is not where it began.
+	// A rank that is waiting itself is not the cause.
 	ends := slices.DeleteFunc(slices.Clone(waits), func(w wait) bool {
 		return slices.ContainsFunc(waits, func(o wait) bool { return o.rank == w.peer })
 	})
@@ -121,9 +121,9 @@ func (r *Report) stuck(id uint32) string {
 	return r.tell(id, &w)
 }
 
-// tell puts one wait into words.
+// tell describes one wait.
 func (r *Report) tell(id uint32, w *wait) string {
-	text := fmt.Sprintf("rank %d waited in %s, for %v: %s", w.rank, w, w.op.Took.Round(time.Millisecond), w.because())
+	text := fmt.Sprintf("rank %d waited %v in %s: %s", w.rank, w.op.Took.Round(time.Millisecond), w, w.because())
 	if d := r.byRank[w.peer]; d != nil {
 		if g := of(d, id); g != nil && len(g.Operations) > 0 {
 			o := g.Operations[len(g.Operations)-1]
@@ -133,10 +133,10 @@ func (r *Report) tell(id uint32, w *wait) string {
 	return text
 }
 
-// circle finds ranks that wait for each other: in messages, and in collectives that
-// the next one has not come to because it waits for a message.
+// circle finds ranks that wait for each other: in messages, and in collectives that the
+// next rank has not reached because it waits for a message.
 func (r *Report) circle(id uint32, waits []wait) string {
-	what := map[int]map[int]string{} // what each rank waits in, by who it waits for
+	what := map[int]map[int]string{} // what[rank][peer] is the call in which rank waits for peer
 	add := func(rank, peer int, in string) {
 		if what[rank] == nil {
 			what[rank] = map[int]string{}
@@ -161,7 +161,7 @@ func (r *Report) circle(id uint32, waits []wait) string {
 		add(waits[i].rank, waits[i].peer, waits[i].String())
 	}
 	for i := range waits {
-		path := roundTrip(what, waits[i].rank)
+		path := shortestCircle(what, waits[i].rank)
 		if path == nil {
 			continue
 		}
@@ -177,9 +177,9 @@ func (r *Report) circle(id uint32, waits []wait) string {
 	return ""
 }
 
-// roundTrip is the shortest way from a rank, over those that each waits for, back to
-// it; nil if there is none.
-func roundTrip(what map[int]map[int]string, home int) []int {
+// shortestCircle returns the shortest path from a rank along "waits for" back to it, or nil
+// if there is none.
+func shortestCircle(what map[int]map[int]string, home int) []int {
 	from := map[int]int{}
 	for queue := []int{home}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
@@ -201,7 +201,7 @@ func roundTrip(what map[int]map[int]string, home int) []int {
 	return nil
 }
 
-// failed reports whether the group did, at any rank.
+// failed reports whether the group failed on any rank.
 func (r *Report) failed(id uint32) bool {
 	for _, d := range r.byRank {
 		if g := of(d, id); g != nil && g.Failure != nil {

@@ -8,9 +8,9 @@ import (
 	"thundercollective/internal/recorder"
 )
 
-// A Report is what the dumps of one generation say together.
+// A Report combines the dumps of one generation.
 type Report struct {
-	Verdict    string `json:"verdict"` // in one line
+	Verdict    string `json:"verdict"` // one line
 	Healthy    bool   `json:"healthy"` // nothing is wrong
 	Generation uint32 `json:"generation"`
 	Size       int    `json:"size"`
@@ -18,11 +18,11 @@ type Report struct {
 	Ranks      []Rank `json:"ranks"`             // those with one, in order
 
 	byRank map[int]*Dump
-	shift  map[int]time.Duration // to be added to a rank's clock
+	shift  map[int]time.Duration // to add to a rank's clock
 }
 
-// A Rank is one line of the table: the group that matters most, which is one that
-// failed, or else that of all ranks.
+// A Rank is one line of the table. It is about the most important group: one that failed,
+// or else the group of all ranks.
 type Rank struct {
 	Rank    int           `json:"rank"`
 	Host    string        `json:"host"`
@@ -31,15 +31,15 @@ type Rank struct {
 	Call    string        `json:"call"`  // that operation
 	State   string        `json:"state"` // running, done or failed
 	Took    time.Duration `json:"took_ns"`
-	Late    time.Duration `json:"late_ns"`         // median, behind the first to arrive
-	Waits   []string      `json:"waits,omitempty"` // messages it has begun to send or receive
+	Late    time.Duration `json:"late_ns"`         // median time behind the first rank to arrive
+	Waits   []string      `json:"waits,omitempty"` // messages that it has not completed
 	Failure string        `json:"failure,omitempty"`
 }
 
-// Examine merges dumps. Only those of the latest generation count.
+// Examine merges dumps. It ignores those of all but the latest generation.
 func Examine(dumps []*Dump) (*Report, error) {
 	if len(dumps) == 0 {
-		return nil, errors.New("no dumps to look at")
+		return nil, errors.New("no dumps to examine")
 	}
 	r := &Report{byRank: map[int]*Dump{}, shift: map[int]time.Duration{}}
 	for _, d := range dumps {
@@ -75,7 +75,7 @@ func Examine(dumps []*Dump) (*Report, error) {
 	return r, nil
 }
 
-// subject is the group that matters most.
+// subject returns the most important group.
 func (r *Report) subject() uint32 {
 	id := uint32(1)
 	for rank := range r.Size {
@@ -92,7 +92,7 @@ func (r *Report) subject() uint32 {
 	return id
 }
 
-// of returns a rank's view of a group; nil if it has none.
+// of returns what a rank recorded of a group, or nil.
 func of(d *Dump, id uint32) *recorder.Group {
 	for i := range d.Groups {
 		if d.Groups[i].ID == id {
@@ -119,8 +119,8 @@ func line(d *Dump, id uint32, late time.Duration) Rank {
 	return l
 }
 
-// shared calls f for every operation of a group that all dumps have, with each
-// rank's record of it.
+// shared calls f for every operation of a group that is in all dumps, with each rank's
+// record of it.
 func (r *Report) shared(id uint32, f func(ops map[int]*recorder.Operation)) {
 	bySeq := map[uint64]map[int]*recorder.Operation{}
 	members := 0
@@ -150,7 +150,7 @@ func (r *Report) shared(id uint32, f func(ops map[int]*recorder.Operation)) {
 	}
 }
 
-// together says of an operation that no rank ends it before all have begun it.
+// together reports whether no rank can end the operation before all ranks have started it.
 func together(kind string) bool {
 	switch kind {
 	case "allreduce", "allgather", "barrier", "alltoall", "reducescatter":
@@ -159,7 +159,7 @@ func together(kind string) bool {
 	return false
 }
 
-// align works out the differences between the ranks' clocks.
+// align computes the differences between the ranks' clocks.
 func (r *Report) align(id uint32) {
 	base := -1
 	for rank := range r.Size {
@@ -185,8 +185,8 @@ func (r *Report) align(id uint32) {
 	}
 }
 
-// lateness is how far behind the first each rank began, in the middle of all
-// operations.
+// lateness returns how long after the first rank each rank started its operations (the
+// median).
 func (r *Report) lateness(id uint32) map[int]time.Duration {
 	behind := map[int][]time.Duration{}
 	r.shared(id, func(ops map[int]*recorder.Operation) {

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// WriteTable writes the ranks, one a line; with the messages that they are at, if any
-// is.
+// WriteTable writes one line for each rank, with a column for incomplete messages if there
+// are any.
 func (r *Report) WriteTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	messages := slices.ContainsFunc(r.Ranks, func(l Rank) bool { return len(l.Waits) > 0 })
-	fmt.Fprint(t, "RANK\tHOST\tLAST\tCALL\tSTATE\tFOR\tUSUALLY LATE BY")
+	fmt.Fprint(t, "RANK\tHOST\tLAST\tCALL\tSTATE\tFOR\tTYPICALLY LATE BY")
 	if messages {
-		fmt.Fprint(t, "\tNOT DONE")
+		fmt.Fprint(t, "\tINCOMPLETE")
 	}
 	fmt.Fprintln(t)
 	for rank, i := 0, 0; rank < r.Size; rank++ {
@@ -35,7 +35,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return t.Flush()
 }
 
-// round drops digits that nobody reads.
+// round removes digits that are not significant.
 func round(d time.Duration) time.Duration {
 	switch {
 	case d > time.Second:

@@ -9,7 +9,7 @@ import (
 	"thundercollective/internal/recorder"
 )
 
-// shown is how many operations of each rank the picture holds; the trace has all.
+// shown is how many operations of each rank the picture shows; the trace has all of them.
 const shown = 200
 
 // Sizes of the picture, in pixels.
@@ -19,8 +19,8 @@ const (
 	rowHeight    = 26
 )
 
-// A bar is one operation in the picture: a message's is thin, in front of the
-// collectives'.
+// A bar is one operation in the picture. The bars of messages are thin and in front of
+// those of collectives.
 type bar struct {
 	X, Y, Width, Height float64
 	Class, Text         string
@@ -37,8 +37,8 @@ type label struct {
 	Text string
 }
 
-// WriteTimeline writes a page with the verdict, the table, and a picture of the last
-// operations. It needs nothing from the network.
+// WriteTimeline writes an HTML page with the verdict, the table, and a picture of the
+// latest operations. The page loads nothing from the network.
 func (r *Report) WriteTimeline(w io.Writer) error {
 	var bars []bar
 	var rows, axis []label
@@ -83,7 +83,7 @@ func (r *Report) WriteTimeline(w io.Writer) error {
 	})
 }
 
-// histories are a group's collectives, and then the messages of each pair.
+// histories returns the collectives of a group, followed by the messages of each pair.
 func histories(g *recorder.Group) [][]recorder.Operation {
 	all := [][]recorder.Operation{g.Operations}
 	for _, p := range g.Pairs {
@@ -92,7 +92,7 @@ func histories(g *recorder.Group) [][]recorder.Operation {
 	return all
 }
 
-// window is the time that the picture shows.
+// window returns the time that the picture shows.
 func (r *Report) window() (from, to time.Time) {
 	for rank, d := range r.byRank {
 		for _, g := range d.Groups {
@@ -124,10 +124,10 @@ svg text{font:12px system-ui,sans-serif;fill:#222}
 .done{fill:#4a86c5}.running{fill:#e0a030}.failed{fill:#c33}
 </style></head><body>
 <p class="verdict{{if .Report.Healthy}} ok{{end}}">{{.Report.Verdict}}</p>
-<table><tr><th>rank<th>host<th>last<th>call<th>state<th>for<th>usually late by<th>not done<th>error</tr>
+<table><tr><th>rank<th>host<th>last<th>call<th>state<th>for<th>typically late by<th>incomplete<th>error</tr>
 {{range .Report.Ranks}}<tr><td>{{.Rank}}<td>{{.Host}}<td>#{{.Seq}}<td>{{.Call}}<td>{{.State}}<td>{{round .Took}}<td>{{round .Late}}<td>{{range .Waits}}{{.}}<br>{{end}}<td>{{.Failure}}</tr>
 {{end}}</table>
-<p>The last operations, from {{.From}}: <span style="color:#4a86c5">done</span>, <span style="color:#e0a030">running</span>, <span style="color:#c33">failed</span>.</p>
+<p>The latest operations, from {{.From}}: <span style="color:#4a86c5">done</span>, <span style="color:#e0a030">running</span>, <span style="color:#c33">failed</span>.</p>
 <svg width="{{.Width}}" height="{{.Height}}" role="img">
 {{range .Rows}}<text x="{{.X}}" y="{{down .Y}}">{{.Text}}</text>
 {{end}}{{range .Bars}}<rect class="{{.Class}}" x="{{.X}}" y="{{.Y}}" width="{{.Width}}" height="{{.Height}}"><title>{{.Text}}</title></rect>

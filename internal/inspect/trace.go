@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// traceEvent is one in the form of Chrome's trace viewer; times are microseconds.
+// A traceEvent is an event in the format of Chrome's trace viewer. Times are in
+// microseconds.
 type traceEvent struct {
 	Name  string         `json:"name"`
 	Phase string         `json:"ph"`
@@ -19,8 +20,8 @@ type traceEvent struct {
 	Args  map[string]any `json:"args,omitempty"`
 }
 
-// WriteTrace writes all operations as a trace that Perfetto opens: a process per
-// rank, a thread per group, and one for the messages with each of its peers in each
+// WriteTrace writes all operations as a trace that Perfetto can open: a process for each
+// rank, with a thread for each group and one for the messages with each peer in each
 // direction.
 func (r *Report) WriteTrace(w io.Writer) error {
 	events := []traceEvent{}
@@ -31,7 +32,7 @@ func (r *Report) WriteTrace(w io.Writer) error {
 			continue
 		}
 		events = append(events, traceEvent{Name: "process_name", Phase: "M", PID: rank, Args: map[string]any{"name": fmt.Sprintf("rank %d on %s", rank, d.Host)}})
-		pairs := uint32(math.MaxUint32) // counted down, away from the groups' numbers
+		pairs := uint32(math.MaxUint32) // counted down so as not to collide with group IDs
 		for _, g := range d.Groups {
 			for i, ops := range histories(&g) {
 				thread := g.ID
@@ -57,7 +58,7 @@ func (r *Report) WriteTrace(w io.Writer) error {
 
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
 
-// begin is when the first operation did.
+// begin returns the time at which the first operation started.
 func (r *Report) begin() (first time.Time) {
 	for rank, d := range r.byRank {
 		for _, g := range d.Groups {

@@ -9,9 +9,9 @@ import (
 	"thundercollective/internal/recorder"
 )
 
-// judge puts into one line what matters most: ranks that called different things,
-// then one that was lost, then ranks that wait for each other or for a message, then
-// one that stayed away, then one that is slow.
+// judge sets the verdict to the most important finding: ranks that called different
+// operations, then a lost rank, then ranks that wait for each other or for a message, then
+// a rank that did not arrive, then a slow one.
 func (r *Report) judge(id uint32) {
 	for _, find := range []func(uint32) string{r.disagreement, r.unlike, r.loss, r.stuck, r.absence, r.failure} {
 		if r.Verdict = find(id); r.Verdict != "" {
@@ -21,7 +21,7 @@ func (r *Report) judge(id uint32) {
 	r.Healthy = true
 	r.Verdict = r.straggler()
 	if len(r.Missing) > 0 {
-		r.Verdict += fmt.Sprintf("; no dump of %s", ranks(r.Missing))
+		r.Verdict += fmt.Sprintf("; %s left no dump", ranks(r.Missing))
 	}
 }
 
@@ -45,7 +45,7 @@ func (r *Report) disagreement(id uint32) (text string) {
 			slices.Sort(who)
 			calls = append(calls, call)
 		}
-		// Who is alone is probably wrong, so it comes first.
+		// The rank that is alone is probably wrong, so it comes first.
 		slices.SortFunc(calls, func(a, b string) int {
 			if d := len(callers[a]) - len(callers[b]); d != 0 {
 				return d
@@ -85,8 +85,8 @@ func (r *Report) loss(id uint32) string {
 	return text
 }
 
-// late returns the last operation that ranks wait in, and those that have not begun
-// it; nil if there is none.
+// late returns the latest operation in which ranks wait and the ranks that have not started
+// it, or nil if there is none.
 func (r *Report) late(id uint32) (waiting *recorder.Operation, late []int) {
 	last, waiter := uint64(0), 0
 	at := map[int]uint64{}
@@ -123,9 +123,9 @@ func (r *Report) late(id uint32) (waiting *recorder.Operation, late []int) {
 	return waiting, late
 }
 
-// seenAfter says whether the dump of a rank is from well after another one began an
-// operation, so that what is not in it means something. Dumps of a job that runs are
-// not all of the same moment. Where the clocks cannot be compared it is assumed.
+// seenAfter reports whether the dump of a rank was made well after another rank started an
+// operation, so that an operation missing from it means something: the dumps of a running
+// job are not made at the same moment. If the clocks cannot be compared, it is true.
 func (r *Report) seenAfter(rank, other int, o *recorder.Operation) bool {
 	here, known := r.shift[rank]
 	there, both := r.shift[other]
@@ -135,21 +135,21 @@ func (r *Report) seenAfter(rank, other int, o *recorder.Operation) bool {
 	return r.byRank[rank].Time.Add(here).Sub(o.Begin.Add(there)) >= notable
 }
 
-// absence names ranks that have not begun what others wait in.
+// absence names ranks that have not started an operation in which others wait.
 func (r *Report) absence(id uint32) string {
 	waiting, late := r.late(id)
 	if waiting == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%s had not called operation #%d, %s, which others had waited in for %v", ranks(late), waiting.Seq, waiting.Call, waiting.Took.Round(time.Millisecond))
+	text := fmt.Sprintf("%s had not called operation #%d, %s, while others waited in it for %v", ranks(late), waiting.Seq, waiting.Call, waiting.Took.Round(time.Millisecond))
 	if g := of(r.byRank[late[0]], id); len(g.Operations) > 0 {
 		o := g.Operations[len(g.Operations)-1]
-		text += fmt.Sprintf("; the last of rank %d was #%d, %s, %s", late[0], o.Seq, o.Call, o.State)
+		text += fmt.Sprintf("; the latest call of rank %d was #%d, %s, %s", late[0], o.Seq, o.Call, o.State)
 	}
 	return text
 }
 
-// failure repeats what the ranks said themselves.
+// failure returns the error of the first rank that reported one.
 func (r *Report) failure(id uint32) string {
 	for rank := range r.Size {
 		if d := r.byRank[rank]; d != nil {
@@ -161,7 +161,7 @@ func (r *Report) failure(id uint32) string {
 	return ""
 }
 
-// notable is how late a rank has to be, in the middle, to be worth a word.
+// notable is the median lateness from which a rank is worth mentioning.
 const notable = time.Millisecond
 
 // straggler names the rank that others usually wait for.
@@ -175,10 +175,10 @@ func (r *Report) straggler() string {
 	if worst < 0 || r.Ranks[worst].Late < notable {
 		return "all ranks agree, and none is late"
 	}
-	return fmt.Sprintf("all ranks agree; rank %d is usually the last to arrive, %v after the first", r.Ranks[worst].Rank, r.Ranks[worst].Late.Round(100*time.Microsecond))
+	return fmt.Sprintf("all ranks agree; rank %d is typically the last to arrive, %v after the first", r.Ranks[worst].Rank, r.Ranks[worst].Late.Round(100*time.Microsecond))
 }
 
-// ranks lists some in words.
+// ranks lists ranks in words: "ranks 0, 1 and 3".
 func ranks(list []int) string {
 	if len(list) == 1 {
 		return fmt.Sprintf("rank %d", list[0])

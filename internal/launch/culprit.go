@@ -3,8 +3,6 @@ package launch
 import (
 	"errors"
 	"syscall"
-
-	"thundercollective/internal/launch/local"
 )
 
 // culprit is the failure of the rank that the others failed because of, as far as they
@@ -28,7 +26,7 @@ func (g *generation) culprit(first error) error {
 		if seen[*to] {
 			return first
 		}
-		if !g.failedItself(*to, re) {
+		if !g.failedItself(*to) {
 			break
 		}
 		rank = *to
@@ -40,15 +38,16 @@ func (g *generation) culprit(first error) error {
 	return &RankError{Rank: rank, Host: machineOf(g.place, rank), Code: st.code, How: st.how, After: st.after}
 }
 
-// failedItself says whether a rank failed, and was not ended because another had.
-func (g *generation) failedItself(rank int, first *RankError) bool {
+// failedItself reports whether a rank failed, and was not ended because another had: its
+// agent knows whether it had sent signals by then.
+func (g *generation) failedItself(rank int) bool {
 	st := g.ranks[rank]
 	if !st.ended || st.how == "" {
 		return false
 	}
 	switch st.code {
 	case 128 + int(syscall.SIGTERM), 128 + int(syscall.SIGKILL):
-		return st.after < first.After+delay(g.cfg.Linger, local.DefaultLinger)
+		return !st.ending
 	}
 	return true
 }

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/internal/launch/hosts"
+	"thundercollective/internal/launch/wire"
 )
 
 // culpritMain is a rank of TestCulprit. Rank 1 is at fault, as how says, and dies when
@@ -122,5 +124,45 @@ func TestCulpritChain(t *testing.T) {
 	}
 	if err := (&generation{}).culprit(context.Canceled); err != context.Canceled {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestCulpritKilled has rank 0 blame one that a signal ended: it failed by itself unless
+// the job was being ended, however close together the two ended.
+func TestCulpritKilled(t *testing.T) {
+	for _, ending := range []bool{false, true} {
+		cfg, _, _ := job(2, "")
+		g := &generation{cluster: newCluster(&cfg, hosts.Place(cfg.Hosts), nil)}
+		to, want := 1, 1
+		if ending {
+			want = 0
+		}
+		g.ranks = []rankState{{ended: true, code: 1, how: "exited with code 1", blames: &to}, {ended: true, code: 137, how: "was killed by SIGKILL", ending: ending}}
+		err := g.culprit(&RankError{Rank: 0, Code: 1})
+		if re, ok := errors.AsType[*RankError](err); !ok || re.Rank != want {
+			t.Errorf("ending %v: got %v, want rank %d", ending, err, want)
+		}
+	}
+}
+
+// TestEndsOfOneMachine has the news of the first end take longer than that of the second:
+// they stay in the order, and at the distance, that their agent saw.
+func TestEndsOfOneMachine(t *testing.T) {
+	cfg, _, _ := job(2, "")
+	g := &generation{cluster: newCluster(&cfg, hosts.Place(cfg.Hosts), nil), skew: map[int]time.Duration{}, ranks: make([]rankState, 2)}
+	const gap = 3 * time.Millisecond
+	exit := func(rank int, at, underWay time.Duration) {
+		g.started = time.Now().Add(-at - underWay)
+		data, err := json.Marshal(wire.Exited{Code: 1 + rank, How: "failed", At: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.exited(event{frame: wire.Frame{Kind: wire.KindExited, Rank: rank, Data: data}})
+	}
+	exit(0, time.Second, time.Minute)
+	exit(1, time.Second+gap, 0)
+	first, ok := errors.AsType[*RankError](g.first)
+	if !ok || first.Rank != 0 || first.After != g.ranks[0].after || g.ranks[1].after-g.ranks[0].after != gap {
+		t.Errorf("first is %v after %v; the ends are %v and %v, want %v between them", first, first.After, g.ranks[0].after, g.ranks[1].after, gap)
 	}
 }

@@ -40,12 +40,14 @@ type generation struct {
 
 // A rankState is what the launcher knows of a rank.
 type rankState struct {
-	pid   int
-	ended bool
-	code  int
-	how   string // "" for success
-	after time.Duration
-	asked uint32 // the latest generation that it asked the coordinator for
+	pid    int
+	ended  bool
+	ending bool // the job was being ended before this rank ended
+	code   int
+	how    string        // "" for success
+	at     time.Duration // when it ended, by its agent's clock
+	after  time.Duration // the same since the start; see noteClock
+	asked  uint32        // the latest generation that it asked the coordinator for
 	// blames is the rank because of which it failed, as it said itself; nil if it did
 	// not.
 	blames *int
@@ -229,11 +231,22 @@ func (g *generation) fail(err error) {
 }
 
 // noteClock learns from a message that was sent at that time of the agent's clock. The
-// one that was on its way for the shortest time knows best.
+// one that was on its way for the shortest time knows best. Ends that were dated by an
+// earlier message are dated anew: those of one machine stay in the order and at the
+// distance that its agent saw.
 func (g *generation) noteClock(machine int, at time.Duration) {
 	d := time.Since(g.started) - at
-	if old, known := g.skew[machine]; !known || d < old {
-		g.skew[machine] = d
+	if old, known := g.skew[machine]; known && d >= old {
+		return
+	}
+	g.skew[machine] = d
+	for rank := range g.ranks {
+		if st := &g.ranks[rank]; st.ended && g.place.Ranks[rank].Machine == machine {
+			st.after = g.since(machine, st.at)
+		}
+	}
+	if first, ok := errors.AsType[*RankError](g.first); ok {
+		first.After = g.ranks[first.Rank].after
 	}
 }
 
@@ -296,8 +309,8 @@ func (g *generation) exited(e event) {
 	g.feed.detach(rank)
 	g.noteClock(e.machine, x.At)
 	st := &g.ranks[rank]
-	st.ended, st.code, st.how, st.after = true, x.Code, x.How, g.since(e.machine, x.At)
-	st.blames = x.Blames
+	st.ended, st.ending, st.code, st.how, st.blames = true, x.Ending, x.Code, x.How, x.Blames
+	st.at, st.after = x.At, g.since(e.machine, x.At)
 	if x.How != "" {
 		g.fail(&RankError{Rank: rank, Host: g.place.Machines[e.machine].Name, Code: x.Code, How: x.How, After: st.after})
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"thundercollective/internal/env"
 	"thundercollective/internal/launch/hosts"
 	"thundercollective/internal/launch/output"
 	"thundercollective/internal/launch/remote"
@@ -198,11 +199,11 @@ func workingDir() string {
 // passedOn are those of our variables that ranks on other machines get, too:
 // what the user set for this project. Those that the job sets come after them.
 func passedOn() []string {
-	var env []string
+	var list []string
 	for _, kv := range os.Environ() {
-		if strings.HasPrefix(kv, "THUNDER_") && !strings.HasPrefix(kv, "THUNDER_TOKEN") {
-			env = append(env, kv)
+		if strings.HasPrefix(kv, env.Prefix) && !strings.HasPrefix(kv, env.Token) {
+			list = append(list, kv)
 		}
 	}
-	return env
+	return list
 }

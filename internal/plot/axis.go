@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// An Axis says how numbers become positions and tick labels. The zero value is
-// linear and labels plain numbers.
+// An Axis maps numbers to positions and tick labels. The zero value is linear and labels
+// plain numbers.
 type Axis struct {
 	Label  string
 	Base   float64              // 2 or 10: logarithmic; 0: linear
-	Format func(float64) string // of a tick; nil for a plain number
+	Format func(float64) string // formats a tick; nil for a plain number
 }
 
 func (a Axis) format(v float64) string {
@@ -20,8 +20,8 @@ func (a Axis) format(v float64) string {
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
-// shows reports whether v has a place on the axis: a logarithmic one has none
-// for zero, and no axis has one for infinities and NaN.
+// shows reports whether v has a position on the axis: zero has none on a logarithmic axis,
+// infinities and NaN have none on any.
 func (a Axis) shows(v float64) bool {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return false
@@ -29,8 +29,8 @@ func (a Axis) shows(v float64) bool {
 	return a.Base == 0 || v > 0
 }
 
-// A span is the part of an axis that is drawn: [lo, hi] in the axis's own
-// coordinate (the logarithm, where it is logarithmic) and its ticks.
+// A span is the part of an axis that is drawn: [lo, hi] in the axis's own coordinate (the
+// logarithm on a logarithmic axis) and its ticks.
 type span struct {
 	axis   Axis
 	lo, hi float64
@@ -39,7 +39,7 @@ type span struct {
 
 type tick struct {
 	at    float64 // in the axis's coordinate
-	label string  // "" for a line without a name
+	label string  // "" for a line without a label
 }
 
 func (a Axis) coord(v float64) float64 {
@@ -53,12 +53,12 @@ func (a Axis) coord(v float64) float64 {
 	}
 }
 
-// part returns where v lies between the ends, 0 to 1.
+// part returns the position of v between the ends, 0 to 1.
 func (s span) part(v float64) float64 { return s.place(s.axis.coord(v)) }
 
 func (s span) place(coord float64) float64 { return (coord - s.lo) / (s.hi - s.lo) }
 
-// span covers all of values that the axis shows.
+// span returns the span that covers all values the axis shows.
 func (a Axis) span(values []float64) span {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -80,11 +80,11 @@ func (a Axis) span(values []float64) span {
 	}
 }
 
-// maxTicks is how many labels fit along an axis without touching.
+// maxTicks is the number of labels that fit along an axis without overlapping.
 const maxTicks = 8
 
-// powers labels powers of the base at a round step, so that with base 2 the
-// multiples of 1024 are among them.
+// powers labels powers of the base at a round step, so that with base 2 the multiples of
+// 1024 are labelled.
 func (a Axis) powers(lo, hi float64) span {
 	if hi-lo < 1 {
 		lo, hi = lo-0.5, hi+0.5
@@ -102,8 +102,8 @@ func (a Axis) powers(lo, hi float64) span {
 	return s
 }
 
-// decades widens to 1, 2 or 5 times a power of ten and draws a line at each of
-// those; the powers are labelled, and the others too when there are few.
+// decades extends the span to 1, 2 or 5 times a power of ten and draws a line at each of
+// these. It labels the powers, and the others if there are few lines.
 func (a Axis) decades(lo, hi float64) span {
 	marks := []float64{0, math.Log10(2), math.Log10(5), 1}
 	down, up := math.Floor(lo), math.Floor(hi)

@@ -20,13 +20,13 @@ type Panel struct {
 	Series []Series
 }
 
-// A Series is a line through the points (X[i], Y[i]), in order. Points that an
-// axis cannot show are left out.
+// A Series is a line through the points (X[i], Y[i]), in order. Points that an axis cannot
+// show are omitted.
 type Series struct {
 	Name string
 	X, Y []float64
-	// Low and High, where given, are the ends of a shaded band around the line,
-	// one pair for each point.
+	// Low and High, if not nil, bound a shaded band around the line, one pair for each
+	// point.
 	Low, High []float64
 }
 
@@ -67,7 +67,7 @@ func (p Panel) validate() error {
 	return nil
 }
 
-// draw puts the panel with the top left corner of its area at (left, top).
+// draw draws the panel. (left, top) is the top left corner of the area between the axes.
 func (p Panel) draw(out *canvas, left, top float64) {
 	var xs, ys []float64
 	for _, s := range p.Series {
@@ -136,11 +136,10 @@ func (p Panel) drawSeries(out *canvas, i int, s Series, at func(x, y float64) po
 	}
 }
 
-// drawLegend names the series: right-aligned on the title's line, or below each other
-// in the upper left corner, where rising lines leave room, if they are too many for
-// that.
+// drawLegend names the series: right-aligned in the title's line or, if they do not fit
+// there, one below the other in the upper left corner, where rising lines leave room.
 func (p Panel) drawLegend(out *canvas, left, right, top float64) {
-	// The width of a letter is a guess, on the generous side.
+	// The width of a letter is a generous guess.
 	const perLetter, swatch, gap, row = 7.5, 18.0, 6.0, 17.0
 	width := func(s string) float64 { return perLetter * float64(len([]rune(s))) }
 	total := width(p.Title)

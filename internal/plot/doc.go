@@ -1,11 +1,10 @@
-// Package plot draws the few pictures the tools need, with nothing but the
-// standard library: line charts over logarithmic axes and heat maps as SVG, and
-// one-line charts made of characters for a terminal.
+// Package plot draws the few pictures the tools need, using only the standard
+// library: line charts and heat maps as SVG, and one-line charts made of characters
+// for a terminal.
 //
-// An SVG written here stands alone: no scripts, no fonts to fetch, no outside
-// references. It follows the reader's light or dark preference through a media
-// query, and uses colours that people who do not see red and green apart can
-// tell from each other.
+// An SVG is self-contained: no scripts, no fonts to download, no external references.
+// It follows the reader's preference for light or dark through a media query, and its
+// colours can be told apart by readers with red-green colour blindness.
 //
 //	c := plot.Chart{Title: "allreduce, 4 ranks", Panels: []plot.Panel{{
 //		Title: "Latency",

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// A HeatMap is one or more square tables, two beside each other, each with cells
-// coloured by value from zero to the greatest, and a scale below it.
+// A HeatMap is one or more square tables, two side by side. Each cell is coloured by its
+// value, from zero to the largest value of the table, and a scale is drawn below each
+// table.
 type HeatMap struct {
 	Title    string
 	Subtitle string
@@ -16,19 +17,19 @@ type HeatMap struct {
 	Tables   []HeatTable
 }
 
-// A HeatTable has a row and a column for each name. Cells[i][j] belongs to row
-// i, column j; a NaN leaves the cell empty.
+// A HeatTable has a row and a column for each name. Cells[i][j] is the value in row i,
+// column j; NaN leaves the cell empty.
 type HeatTable struct {
 	Title    string
-	Row, Col string   // what rows and columns are, such as "from" and "to"
-	Names    []string // of the rows and of the columns
+	Row, Col string   // what rows and columns stand for, such as "from" and "to"
+	Names    []string // names of both the rows and the columns
 	Cells    [][]float64
-	// Parts, unless nil, are values that belong to a cell, such as those of the
-	// rails of a pair, drawn below it: Parts[i][j] those of row i, column j. A NaN
-	// is a part that does not work.
+	// Parts, if not nil, holds further values of each cell, such as those of the rails of a
+	// pair. They are drawn below the cell: Parts[i][j] belongs to row i, column j. NaN
+	// marks a part that is down.
 	Parts  [][][]float64
-	Hue    int                  // of its colours: tables that are alike have the same
-	Format func(float64) string // of a cell's value; nil for a plain number
+	Hue    int                  // selects the colour; tables of the same quantity share one
+	Format func(float64) string // formats a cell's value; nil for a plain number
 }
 
 // The layout, in pixels.
@@ -37,19 +38,19 @@ const (
 	cellHeight  = 34.0
 	partHeight  = 19.0
 	heatLeft    = 70.0
-	heatHead    = 62.0 // of a table, above its cells
-	heatFoot    = 58.0 // and below, with the scale
+	heatHead    = 62.0 // above the cells of a table
+	heatFoot    = 58.0 // below them, with the scale
 	heatPadding = 30.0
-	heatAcross  = 2 // tables beside each other
+	heatAcross  = 2 // tables side by side
 	scaleSteps  = 6
 	scaleStep   = 22.0
-	// About the width of a character of the subtitle and the note.
+	// charWidth is the approximate width of a character of the subtitle and the note.
 	charWidth = 6.5
 )
 
 // WriteSVG draws the tables.
 func (h *HeatMap) WriteSVG(w io.Writer) error {
-	var across, down []float64 // sizes of columns and rows of tables
+	var across, down []float64 // widths of the columns and heights of the rows of tables
 	for i, t := range h.Tables {
 		if err := t.check(); err != nil {
 			return fmt.Errorf("plot %q: %w", h.Title, err)
@@ -90,7 +91,7 @@ func (h *HeatMap) WriteSVG(w io.Writer) error {
 	return out.close()
 }
 
-// wrap breaks a text into lines of a width.
+// wrap breaks text into lines that fit the width.
 func wrap(text string, width float64) []string {
 	var lines []string
 	used := 0.0
@@ -109,18 +110,18 @@ func wrap(text string, width float64) []string {
 func (t *HeatTable) check() error {
 	n := len(t.Names)
 	if len(t.Cells) != n || t.Parts != nil && len(t.Parts) != n {
-		return fmt.Errorf("table %q has %d rows, and parts for %d, for %d names", t.Title, len(t.Cells), len(t.Parts), n)
+		return fmt.Errorf("table %q has %d rows of cells and %d rows of parts, but %d names", t.Title, len(t.Cells), len(t.Parts), n)
 	}
 	for i, row := range t.Cells {
 		if len(row) != n || t.Parts != nil && len(t.Parts[i]) != n {
-			return fmt.Errorf("table %q does not have %d cells in row %d", t.Title, n, i)
+			return fmt.Errorf("table %q: row %d does not have %d cells", t.Title, i, n)
 		}
 	}
 	return nil
 }
 
 func (t *HeatTable) width() float64 {
-	// A title and a scale need their room even at a narrow table.
+	// Leave room for the title and the scale even if the table is narrow.
 	return heatLeft + max(cellWidth*float64(len(t.Names)), scaleSteps*scaleStep+90) + heatPadding
 }
 
@@ -128,7 +129,8 @@ func (t *HeatTable) height() float64 {
 	return heatHead + t.rowHeight()*float64(len(t.Names)) + heatFoot
 }
 
-// rowHeight has room for the most parts that a cell has.
+// rowHeight returns the height of a row: room for a cell and the largest number of parts
+// that any cell has.
 func (t *HeatTable) rowHeight() float64 {
 	most := 0
 	for _, row := range t.Parts {
@@ -139,11 +141,11 @@ func (t *HeatTable) rowHeight() float64 {
 	if most == 0 {
 		return cellHeight
 	}
-	return cellHeight + partHeight*float64(most) + 6 // apart from the next row
+	return cellHeight + partHeight*float64(most) + 6 // 6: distance to the next row
 }
 
-// greatest is the value that has the full colour.
-func (t *HeatTable) greatest() float64 {
+// largest returns the value that is drawn in the full colour.
+func (t *HeatTable) largest() float64 {
 	hi := 0.0
 	note := func(v float64) {
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {
@@ -169,7 +171,7 @@ func (t *HeatTable) parts(i, j int) []float64 {
 }
 
 func (t *HeatTable) draw(out *canvas, left, top float64) {
-	hi, format, hue := t.greatest(), Axis{Format: t.Format}.format, t.Hue%maxHeats
+	hi, format, hue := t.largest(), Axis{Format: t.Format}.format, t.Hue%maxHeats
 	rowHeight := t.rowHeight()
 	out.text("head", "start", left, top-42, t.Title)
 	out.text("tick", "start", left, top-22, t.Col+" →")
@@ -204,7 +206,8 @@ type heatBox struct {
 	x, y, height float64
 }
 
-// draw fills the box by value, or leaves it empty but for a word.
+// draw fills the box with the colour of its value; without a value, the box stays grey and
+// shows a word.
 func (b heatBox) draw(v float64, empty string, format func(float64) string) {
 	class := "cell"
 	if b.height < cellHeight {
@@ -231,9 +234,9 @@ func (b heatBox) draw(v float64, empty string, format func(float64) string) {
 	b.out.text(text, "middle", middle, baseline, format(v))
 }
 
-// depth is how opaque a cell is whose value is that part of the greatest.
+// depth returns the opacity of a cell whose value is the given fraction of the largest.
 func depth(part float64) float64 { return 0.08 + 0.92*part }
 
-// whiteFrom is the depth from which white text is read better than black on light
-// ground.
+// whiteFrom is the depth from which white text is easier to read than black text on a light
+// background.
 const whiteFrom = 0.87

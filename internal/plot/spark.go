@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Spark draws values as a line of block characters, one a value, on a
-// logarithmic scale from the least to the greatest. Values that are not positive
-// and finite leave a blank.
+// Spark draws values as a line of block characters, one for each value, on a logarithmic
+// scale from the smallest to the largest. Values that are not positive and finite become
+// blanks.
 func Spark(values []float64) string {
 	const blocks = "▁▂▃▄▅▆▇█"
 	levels := []rune(blocks)
@@ -33,8 +33,8 @@ func Spark(values []float64) string {
 	return b.String()
 }
 
-// Bar draws a horizontal bar, width characters long when v is max, to an eighth
-// of a character.
+// Bar draws a horizontal bar that is width characters long when v is max, with a resolution
+// of an eighth of a character.
 func Bar(v, max float64, width int) string {
 	if !(v > 0) || !(max > 0) || width <= 0 {
 		return ""

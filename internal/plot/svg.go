@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// A canvas writes SVG elements. The first write error sticks and is returned by
-// close, so that drawing code need not look at each.
+// A canvas writes SVG elements. It keeps the first write error for close to return, so that
+// drawing code need not check every call.
 type canvas struct {
 	w *bufio.Writer
 }
 
-// style is shared by all pictures. Line colours come from a palette made for
-// colour-blind readers, lighter on dark ground.
+// style is shared by all pictures. The line colours come from a palette for colour-blind
+// readers and are lighter on a dark background.
 const style = `
 svg{--bg:#ffffff;--ink:#1b1f24;--cell:#000000;--soft:#626b76;--grid:#e6e9ed;--axis:#aab2bc;
 --c0:#0067b1;--c1:#d1590a;--c2:#00875f;--c3:#b0428a;--c4:#8a6d00;--c5:#4f5bd5;--h0:#0067b1;--h1:#a23a7e;--h2:#006f4d}
@@ -29,8 +29,8 @@ text{font:12px system-ui,-apple-system,"Segoe UI","Liberation Sans",sans-serif;f
 .cell{stroke:var(--bg);stroke-width:2}.part{stroke-width:1}.val{font-size:11px;font-variant-numeric:tabular-nums;fill:var(--cell)}.on{fill:#ffffff}
 `
 
-// How many colours there are for lines and for tables of cells; more repeat them.
-// Those of cells are the same on dark ground, as white text has to be read on them.
+// The numbers of colours for lines and for tables; further ones repeat them. The colours of
+// tables are the same on a dark background because white text is drawn on them.
 const (
 	maxSeries = 6
 	maxHeats  = 3
@@ -49,7 +49,7 @@ func (c *canvas) put(format string, args ...any) {
 	fmt.Fprintf(c.w, format+"\n", args...)
 }
 
-// text writes s with its baseline at (x, y). anchor is start, middle or end.
+// text writes s with its baseline at (x, y). anchor is "start", "middle" or "end".
 func (c *canvas) text(class, anchor string, x, y float64, s string) {
 	c.put(`<text class="%s" x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, class, x, y, anchor, escape(s))
 }
@@ -66,7 +66,7 @@ func (c *canvas) close() error {
 // A point is a position on the canvas.
 type point struct{ x, y float64 }
 
-// path joins points by straight lines.
+// path returns path data that connects the points by straight lines.
 func path(points []point) string {
 	var b strings.Builder
 	for i, p := range points {
@@ -81,7 +81,7 @@ func path(points []point) string {
 
 func escape(s string) string {
 	var b strings.Builder
-	// A strings.Builder takes every write.
+	// A strings.Builder never fails to write.
 	_ = xml.EscapeText(&b, []byte(s))
 	return b.String()
 }

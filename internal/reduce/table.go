@@ -2,7 +2,8 @@ package reduce
 
 import (
 	"fmt"
-	"os"
+
+	"thundercollective/internal/env"
 )
 
 // A Kernel computes dst[i] = a[i] op b[i] for every element. The three are of
@@ -20,8 +21,9 @@ type table struct {
 	divide  [dtypeEnd]divider       // nil where Avg is undefined
 }
 
-// active is the table in use, fixed for the life of the process.
-var active = choose(os.Getenv("THUNDER_KERNELS"), tables())
+// active is the table in use, fixed for the life of the process. A value of THUNDER_KERNELS
+// that is no choice is not an error here: Init refuses it.
+var active = choose((&env.Reader{}).Choice(env.Kernels), tables())
 
 // tables lists what this CPU can run, pure Go first, the best last.
 func tables() []*table {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// An AddrError says what is wrong with the address of a rank.
+// An AddrError reports what is wrong with the address of a rank.
 type AddrError struct {
 	Rank   int
 	Addr   string
@@ -23,15 +23,15 @@ func (e *AddrError) Error() string {
 // noPort is the port of an endpoint that was written without one.
 const noPort = -1
 
-// An endpoint is an address taken apart: an IP or else a name, and a port.
+// An endpoint is a parsed address: an IP address or a name, and a port.
 type endpoint struct {
 	ip   netip.Addr // the zero Addr if the host is a name, or empty
 	name string
 	port int // noPort, or 0..65535
 }
 
-// parseEndpoint takes apart "host:port" or "host". Its errors are phrases that
-// follow the quoted address.
+// parseEndpoint parses "host:port" or "host". Its errors are phrases that follow the
+// quoted address.
 func parseEndpoint(s string) (endpoint, error) {
 	if s == "" {
 		return endpoint{}, errors.New("is empty")
@@ -46,9 +46,9 @@ func parseEndpoint(s string) (endpoint, error) {
 		host, text, err = net.SplitHostPort(s)
 		switch {
 		case err != nil && strings.Count(s, ":") > 1 && !strings.Contains(s, "["):
-			return endpoint{}, errors.New("is no address; write IPv6 with a port as [address]:port")
+			return endpoint{}, errors.New("is not an address; write IPv6 with a port as [address]:port")
 		case err != nil:
-			return endpoint{}, errors.New("is no address; write host:port")
+			return endpoint{}, errors.New("is not an address; write host:port")
 		}
 		port, err = strconv.Atoi(text)
 		if err != nil || port < 0 || port > 65535 {
@@ -76,9 +76,9 @@ func unbracket(s string) string {
 
 func checkedIP(ip netip.Addr, port int) (endpoint, error) {
 	ip = ip.Unmap()
-	// Anything at all passes for a zone, "en5]:7000" too.
+	// netip takes any text as a zone, even "en5]:7000".
 	if zone := ip.Zone(); zone != "" && !validName(zone) && strings.Trim(zone, "0123456789") != "" {
-		return endpoint{}, fmt.Errorf("names the interface %q, which cannot be one", zone)
+		return endpoint{}, fmt.Errorf("has the zone %q, which is not the name of an interface", zone)
 	}
 	if ip.Is6() && ip.IsLinkLocalUnicast() && ip.Zone() == "" {
 		return endpoint{}, fmt.Errorf("is link-local and needs its interface, as in [%s%%en5]:7000", ip)
@@ -86,8 +86,8 @@ func checkedIP(ip netip.Addr, port int) (endpoint, error) {
 	return endpoint{ip: ip, port: port}, nil
 }
 
-// validName reports whether s can be a host name. What has only digits and dots
-// is an IPv4 address that is wrong.
+// validName reports whether s can be a host name. A name of digits and dots only is
+// taken for a malformed IPv4 address.
 func validName(s string) bool {
 	if len(s) > 253 || strings.Trim(s, "0123456789.") == "" {
 		return false
@@ -102,7 +102,7 @@ func validName(s string) bool {
 	return true
 }
 
-// unspecified reports whether e stands for every address of a machine.
+// unspecified reports whether e means every address of a machine.
 func (e endpoint) unspecified() bool {
 	return e.ip.IsUnspecified() || (e.name == "" && !e.ip.IsValid())
 }
@@ -126,7 +126,7 @@ func (e endpoint) String() string {
 	return net.JoinHostPort(e.host(), strconv.Itoa(e.port))
 }
 
-// dialable parses an address that somebody is to connect to.
+// dialable parses an address to connect to.
 func dialable(s string) (endpoint, error) {
 	e, err := parseEndpoint(s)
 	if err == nil {
@@ -135,7 +135,7 @@ func dialable(s string) (endpoint, error) {
 	return e, err
 }
 
-// reachable says why nobody can connect to e.
+// reachable returns an error if nobody can connect to e.
 func (e endpoint) reachable() error {
 	switch {
 	case e.port == noPort:
@@ -143,12 +143,12 @@ func (e endpoint) reachable() error {
 	case e.port == 0:
 		return errors.New("has port 0, which nobody can connect to")
 	case e.unspecified():
-		return errors.New("is no address that others can connect to; name one of the machine's own")
+		return errors.New("is not an address that others can connect to; give one of the machine's own addresses")
 	}
 	return nil
 }
 
-// splitRails takes apart the comma-separated addresses of one rank.
+// splitRails splits the comma-separated addresses of one rank.
 func splitRails(entry string) []string {
 	rails := strings.Split(entry, ",")
 	for i := range rails {
@@ -157,8 +157,8 @@ func splitRails(entry string) []string {
 	return rails
 }
 
-// explicitPeers reads one entry per rank, each with one or more rails. The own
-// entry may be an unspecified address, which only says where to listen.
+// explicitPeers parses one entry per rank, each with the address of one or more rails.
+// The entry of this rank, self, may be an unspecified address: it is only listened on.
 func explicitPeers(self int, entries []string) ([]Peer, error) {
 	peers := make([]Peer, len(entries))
 	owner := make(map[string]int)

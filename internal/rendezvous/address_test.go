@@ -31,7 +31,7 @@ func TestParseEndpoint(t *testing.T) {
 		{in: "", err: "is empty"},
 		{in: "fe80::1", err: "is link-local and needs its interface"},
 		{in: "[fe80::1]:7000", err: "is link-local and needs its interface"},
-		{in: "fe80::1%en5]:7000", err: "which cannot be one"},
+		{in: "fe80::1%en5]:7000", err: "is not the name of an interface"},
 		{in: "fd00::1:2:3:4:5:6:7:7000:9", err: "write IPv6 with a port as [address]:port"},
 		{in: "[fd00::1", err: "write host:port"},
 		{in: "10.0.0.1:", err: `has the port ""`},
@@ -40,7 +40,7 @@ func TestParseEndpoint(t *testing.T) {
 		{in: "10.0.0.1:-1", err: `has the port "-1"`},
 		{in: "10.0.0.256:1", err: "is neither an IP address nor a host name"},
 		{in: "a b:1", err: "is neither an IP address nor a host name"},
-		{in: "http://a:1", err: "is no address"},
+		{in: "http://a:1", err: "is not an address"},
 		{in: strings.Repeat("a", 300) + ":1", err: "is neither"},
 	}
 	for _, tt := range tests {
@@ -72,7 +72,7 @@ func TestExplicitPeers(t *testing.T) {
 		text    string
 	}{
 		{[]string{"10.0.0.1:7000", "10.0.0.2"}, 1, `address of rank 1: "10.0.0.2" has no port; write host:port`},
-		{[]string{"10.0.0.1:7000", "0.0.0.0:7000"}, 1, `address of rank 1: "0.0.0.0:7000" is no address that others can connect to; name one of the machine's own`},
+		{[]string{"10.0.0.1:7000", "0.0.0.0:7000"}, 1, `address of rank 1: "0.0.0.0:7000" is not an address that others can connect to; give one of the machine's own addresses`},
 		{[]string{"10.0.0.1:0", "10.0.0.2:7000"}, 0, `address of rank 0: "10.0.0.1:0" has port 0, which nobody can connect to`},
 		{[]string{"0.0.0.0:0", "10.0.0.2:7000"}, 0, `address of rank 0: "0.0.0.0:0" has port 0, which nobody can connect to`},
 		{[]string{"10.0.0.1:7000", "10.0.0.2:7000,10.0.0.1:7000"}, 1, `address of rank 1: "10.0.0.1:7000" is already an address of rank 0`},

@@ -6,49 +6,49 @@ import (
 	"time"
 )
 
-// DefaultStartTimeout is how far apart ranks may start if nobody says otherwise.
+// DefaultStartTimeout is how far apart ranks may start by default.
 const DefaultStartTimeout = 60 * time.Second
 
-// NoRank is the Rank of a Config that does not say.
+// NoRank is the Rank of a Config that does not set it.
 const NoRank = -1
 
-// A Config is what the user gave, in flags, fields or the environment. What is
-// left empty was not given; only Rank, whose zero is a rank, needs NoRank for that.
+// A Config holds what the user set in flags, fields or the environment. A zero field
+// is not set; only Rank, for which 0 is a value, uses NoRank for that.
 type Config struct {
 	Rank int
 	Size int
 
-	// One of the three ways in.
-	Addrs       []string // explicit: an entry per rank, rails comma separated
+	// How to find the other ranks: one of the three.
+	Addrs       []string // explicit: an entry per rank, its rails separated by commas
 	Coordinator string   // host:port; rank 0 serves it, unless Served
 	Hostfile    string   // a path, or the JSON itself
 
-	// Edges says which ranks are joined, as ParseEdges reads it; empty if the
-	// hostfile does, or if all are.
+	// Edges lists the cables between ranks (see ParseEdges). If empty, those of the
+	// hostfile count; if there are none either, every rank reaches every other.
 	Edges string
 
-	// Served says that somebody else, such as a launcher, serves Coordinator.
+	// Served means that somebody else, such as a launcher, serves Coordinator.
 	Served bool
 
 	Token        []byte
 	Insecure     bool          // listen beyond loopback even without a token
 	StartTimeout time.Duration // how far apart ranks may start
-	Generation   uint32        // which incarnation of the job this is
+	Generation   uint32        // how many times the job was restarted
 
-	// Logger is told whom the coordinator turns away, if this rank serves it; nobody if
-	// nil.
+	// Logger gets a line for each rank that the coordinator refuses, if this rank
+	// serves it. Nothing is logged if nil.
 	Logger *slog.Logger
 }
 
 // A Way is how a rank finds its peers.
 type Way int
 
-// The ways in.
+// The ways to find peers.
 const (
-	Alone        Way = iota // a group of one
-	Explicit                // every address is given
-	Coordinated             // ranks meet at the coordinator
-	FromHostfile            // every address is in a file
+	Alone        Way = iota // a job of one rank
+	Explicit                // Config lists all addresses
+	Coordinated             // ranks register at the coordinator
+	FromHostfile            // a hostfile lists all addresses
 )
 
 func (w Way) String() string {
@@ -65,8 +65,8 @@ func (w Way) String() string {
 	return fmt.Sprintf("way %d", int(w))
 }
 
-// Way says which way in c describes. A Config with Coordinator and Addrs is
-// coordinated: its one entry of Addrs says where this rank listens.
+// Way returns how c finds the peers. A Config with Coordinator and Addrs is
+// coordinated: the one entry of Addrs is where this rank listens.
 func (c Config) Way() Way {
 	switch {
 	case c.Hostfile != "":
@@ -79,9 +79,9 @@ func (c Config) Way() Way {
 	return Alone
 }
 
-// Merge returns c with everything that over gives in place of what c gives. The
-// way in is one thing: if over names one, nothing of c's is kept, but rank and
-// size may still come from c.
+// Merge returns c with the fields that over sets replaced by those of over. The fields
+// that tell how to find peers are replaced together: if over sets one of them, none of
+// c's is kept. Rank and size may still come from c.
 func (c Config) Merge(over Config) Config {
 	if over.Way() != Alone {
 		c.Addrs, c.Coordinator, c.Served, c.Hostfile = over.Addrs, over.Coordinator, over.Served, over.Hostfile
@@ -108,17 +108,17 @@ func (c Config) Merge(over Config) Config {
 	return c
 }
 
-// A ConfigError says which flag or variable is wrong, and what would be right.
+// A ConfigError reports which flag or variable is wrong, and how to correct it.
 type ConfigError struct {
 	Field  string // as the user knows it: "--rank (THUNDER_RANK)"
 	Reason string
-	Err    error // what reading the file gave that it names; else nil
+	Err    error // the error of reading the file that it names, if any
 }
 
 func (e *ConfigError) Error() string { return e.Field + ": " + e.Reason }
 func (e *ConfigError) Unwrap() error { return e.Err }
 
-// What users call the fields of a Config.
+// The names that users know the fields of a Config by.
 const (
 	fieldRank        = "--rank (THUNDER_RANK)"
 	fieldSize        = "--world-size (THUNDER_WORLD_SIZE)"
@@ -160,13 +160,13 @@ func (c Config) Validate() error {
 }
 
 func (c Config) validateAlone() error {
-	const ways = "say how to find the others: --coordinator (THUNDER_COORDINATOR), --addr once per rank, " +
+	const ways = "set how to find the others: --coordinator (THUNDER_COORDINATOR), --addr once per rank, " +
 		"or --hostfile (THUNDER_HOSTFILE)"
 	if c.Size > 1 {
-		return badConfig(fieldSize, "%d ranks, but no way to meet; %s", c.Size, ways)
+		return badConfig(fieldSize, "%d ranks, but no way to find each other; %s", c.Size, ways)
 	}
 	if c.Rank > 0 {
-		return badConfig(fieldRank, "%d cannot be alone; %s", c.Rank, ways)
+		return badConfig(fieldRank, "rank %d cannot be alone; %s", c.Rank, ways)
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (c Config) validateExplicit() error {
 	}
 	if c.Size != 0 && c.Size != size {
 		return badConfig(fieldAddr, "given %d times for %d ranks; give it once per rank, "+
-			"and several addresses of one rank with commas", size, c.Size)
+			"with commas between several addresses of one rank", size, c.Size)
 	}
 	if err := checkRank(c.Rank, size, fieldAddr); err != nil {
 		return err
@@ -192,13 +192,13 @@ func (c Config) validateCoordinated() error {
 		return badConfig(fieldCoordinator, "%q %v", c.Coordinator, err)
 	}
 	if c.Size == 0 {
-		return badConfig(fieldSize, "is missing; with a coordinator every rank has to know the number of ranks")
+		return badConfig(fieldSize, "is missing; with a coordinator every rank must know the number of ranks")
 	}
 	if err := checkRank(c.Rank, c.Size, fieldSize); err != nil {
 		return err
 	}
 	if len(c.Addrs) > 1 {
-		return badConfig(fieldAddr, "given %d times next to %s; there, at most one entry says where this rank listens",
+		return badConfig(fieldAddr, "given %d times together with %s; then it can be given once, for the address where this rank listens",
 			len(c.Addrs), fieldCoordinator)
 	}
 	for _, addr := range c.listenAddrs() {
@@ -230,18 +230,18 @@ func (c Config) validateHostfile() error {
 	return checkRank(c.Rank, size, fieldSize)
 }
 
-// checkRank checks rank against a size that came from the field named.
+// checkRank checks rank against a size, which came from the field from.
 func checkRank(rank, size int, from string) error {
 	if rank == NoRank {
 		return badConfig(fieldRank, "is missing; each process of the job needs its own, from 0")
 	}
 	if rank >= size {
-		return badConfig(fieldRank, "%d is out of range; %s makes it 0..%d", rank, from, size-1)
+		return badConfig(fieldRank, "%d is out of range; %s allows 0..%d", rank, from, size-1)
 	}
 	return nil
 }
 
-// listenAddrs are where a coordinated rank was told to listen, if it was.
+// listenAddrs returns the addresses where a coordinated rank must listen, if given.
 func (c Config) listenAddrs() []string {
 	if len(c.Addrs) == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func env(m map[string]string) func(string) string { return func(k string) string { return m[k] } }
+func getenv(m map[string]string) func(string) string { return func(k string) string { return m[k] } }
 
 func TestFromEnv(t *testing.T) {
 	dir := t.TempDir()
@@ -54,14 +54,14 @@ func TestFromEnv(t *testing.T) {
 		{name: "ours before mlx", env: map[string]string{"MLX_RANK": "1", "MLX_HOSTFILE": ring, "THUNDER_RANK": "0", "THUNDER_COORDINATOR": "h:1"},
 			want: Config{Rank: 0, Coordinator: "h:1"}},
 
-		{name: "rank", env: map[string]string{"THUNDER_RANK": "one"}, err: `THUNDER_RANK: "one" is no number from 0 to 4095`},
-		{name: "negative rank", env: map[string]string{"THUNDER_RANK": "-1"}, err: `THUNDER_RANK: "-1" is no number from 0 to 4095`},
-		{name: "size", env: map[string]string{"THUNDER_WORLD_SIZE": "0"}, err: `THUNDER_WORLD_SIZE: "0" is no number from 1 to 4096`},
-		{name: "served", env: map[string]string{"THUNDER_COORDINATOR_SERVED": "maybe"}, err: `THUNDER_COORDINATOR_SERVED: "maybe" is neither 1 nor 0`},
-		{name: "timeout", env: map[string]string{"THUNDER_START_TIMEOUT": "soon"}, err: `THUNDER_START_TIMEOUT: "soon" is no positive duration; give seconds, or a unit as in 1m30s`},
-		{name: "zero timeout", env: map[string]string{"THUNDER_START_TIMEOUT": "0"}, err: `THUNDER_START_TIMEOUT: "0" is no positive duration`},
-		{name: "generation", env: map[string]string{"THUNDER_GENERATION": "4294967296"}, err: `THUNDER_GENERATION: "4294967296" is no number`},
-		{name: "mlx rank", env: map[string]string{"MLX_RANK": "x", "MLX_HOSTFILE": ring}, err: `MLX_RANK: "x" is no number`},
+		{name: "rank", env: map[string]string{"THUNDER_RANK": "one"}, err: `THUNDER_RANK is "one": give a number from 0 to 4095`},
+		{name: "negative rank", env: map[string]string{"THUNDER_RANK": "-1"}, err: `THUNDER_RANK is "-1": give a number from 0 to 4095`},
+		{name: "size", env: map[string]string{"THUNDER_WORLD_SIZE": "0"}, err: `THUNDER_WORLD_SIZE is "0": give a number from 1 to 4096`},
+		{name: "served", env: map[string]string{"THUNDER_COORDINATOR_SERVED": "maybe"}, err: `THUNDER_COORDINATOR_SERVED is "maybe": give 1 or 0`},
+		{name: "timeout", env: map[string]string{"THUNDER_START_TIMEOUT": "soon"}, err: `THUNDER_START_TIMEOUT is "soon": give a positive duration such as 90s or 1m30s; a number alone is seconds`},
+		{name: "zero timeout", env: map[string]string{"THUNDER_START_TIMEOUT": "0"}, err: `THUNDER_START_TIMEOUT is "0": give a positive duration`},
+		{name: "generation", env: map[string]string{"THUNDER_GENERATION": "4294967296"}, err: `THUNDER_GENERATION is "4294967296": give a number`},
+		{name: "mlx rank", env: map[string]string{"MLX_RANK": "x", "MLX_HOSTFILE": ring}, err: `MLX_RANK is "x": give a number`},
 		{name: "two tokens", env: map[string]string{"THUNDER_TOKEN": "k", "THUNDER_TOKEN_FILE": token}, err: "THUNDER_TOKEN_FILE: set together with THUNDER_TOKEN"},
 		{name: "blank token", env: map[string]string{"THUNDER_TOKEN": " "}, err: "THUNDER_TOKEN: is blank"},
 		{name: "no token file", env: map[string]string{"THUNDER_TOKEN_FILE": token + "x"}, err: "THUNDER_TOKEN_FILE: open"},
@@ -70,7 +70,7 @@ func TestFromEnv(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := FromEnv(env(tt.env))
+			got, err := FromEnv(getenv(tt.env))
 			if tt.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.err) {
 					t.Errorf("error %v, want %q", err, tt.err)
@@ -120,8 +120,8 @@ func TestValidate(t *testing.T) {
 		{"coordinated with rails", Config{Rank: 1, Size: 2, Coordinator: "h:1", Addrs: []string{"10.0.0.1:0,:0"}}, Coordinated, ""},
 		{"hostfile", Config{Rank: 1, Hostfile: "c.json"}, FromHostfile, ""},
 
-		{"alone of many", Config{Rank: NoRank, Size: 2}, Alone, "--world-size (THUNDER_WORLD_SIZE): 2 ranks, but no way to meet; say how to find the others: --coordinator (THUNDER_COORDINATOR), --addr once per rank, or --hostfile (THUNDER_HOSTFILE)"},
-		{"alone as rank 1", Config{Rank: 1}, Alone, "--rank (THUNDER_RANK): 1 cannot be alone"},
+		{"alone of many", Config{Rank: NoRank, Size: 2}, Alone, "--world-size (THUNDER_WORLD_SIZE): 2 ranks, but no way to find each other; set how to find the others: --coordinator (THUNDER_COORDINATOR), --addr once per rank, or --hostfile (THUNDER_HOSTFILE)"},
+		{"alone as rank 1", Config{Rank: 1}, Alone, "--rank (THUNDER_RANK): rank 1 cannot be alone"},
 		{"negative size", Config{Size: -1}, Alone, "--world-size (THUNDER_WORLD_SIZE): -1 is out of range; a job has 1..4096 ranks"},
 		{"huge size", Config{Size: 5000}, Alone, "5000 is out of range"},
 		{"negative rank", Config{Rank: -2}, Alone, "--rank (THUNDER_RANK): -2 is out of range; ranks count from 0"},
@@ -129,13 +129,13 @@ func TestValidate(t *testing.T) {
 		{"too few addresses", Config{Rank: 0, Size: 3, Addrs: two}, Explicit, "--addr: given 2 times for 3 ranks; give it once per rank"},
 		{"too many addresses", Config{Rank: 0, Addrs: make([]string, MaxSize+1)}, Explicit, "--addr: given 4097 times"},
 		{"no rank", Config{Rank: NoRank, Addrs: two}, Explicit, "--rank (THUNDER_RANK): is missing; each process of the job needs its own, from 0"},
-		{"rank too large", Config{Rank: 2, Addrs: two}, Explicit, "--rank (THUNDER_RANK): 2 is out of range; --addr makes it 0..1"},
+		{"rank too large", Config{Rank: 2, Addrs: two}, Explicit, "--rank (THUNDER_RANK): 2 is out of range; --addr allows 0..1"},
 		{"bad address", Config{Rank: 0, Addrs: []string{"10.0.0.1"}}, Explicit, `address of rank 0: "10.0.0.1" has no port`},
 		{"no size", Config{Rank: 0, Coordinator: "h:1"}, Coordinated, "--world-size (THUNDER_WORLD_SIZE): is missing"},
 		{"coordinator without port", Config{Rank: 0, Size: 2, Coordinator: "h"}, Coordinated, `--coordinator (THUNDER_COORDINATOR): "h" has no port; write host:port`},
-		{"coordinator nowhere", Config{Rank: 0, Size: 2, Coordinator: ":1"}, Coordinated, `":1" is no address that others can connect to`},
-		{"coordinated rank", Config{Rank: 2, Size: 2, Coordinator: "h:1"}, Coordinated, "2 is out of range; --world-size (THUNDER_WORLD_SIZE) makes it 0..1"},
-		{"coordinated with all addresses", Config{Rank: 0, Size: 2, Coordinator: "h:1", Addrs: two}, Coordinated, "--addr: given 2 times next to --coordinator"},
+		{"coordinator nowhere", Config{Rank: 0, Size: 2, Coordinator: ":1"}, Coordinated, `":1" is not an address that others can connect to`},
+		{"coordinated rank", Config{Rank: 2, Size: 2, Coordinator: "h:1"}, Coordinated, "2 is out of range; --world-size (THUNDER_WORLD_SIZE) allows 0..1"},
+		{"coordinated with all addresses", Config{Rank: 0, Size: 2, Coordinator: "h:1", Addrs: two}, Coordinated, "--addr: given 2 times together with --coordinator"},
 		{"coordinated at its own address", Config{Rank: 0, Size: 2, Coordinator: "h:1", Addrs: []string{"h:1"}}, Coordinated, `address of rank 0: "h:1" is where this rank serves --coordinator`},
 		{"coordinated at an address served elsewhere", Config{Rank: 0, Size: 2, Coordinator: "h:1", Served: true, Addrs: []string{"h:1"}}, Coordinated, ""},
 		{"coordinated with a bad rail", Config{Rank: 1, Size: 2, Coordinator: "h:1", Addrs: []string{"h:1,10.0.0.1"}}, Coordinated, `address of rank 1: "10.0.0.1" has no port; write host:port, with port 0 for any`},

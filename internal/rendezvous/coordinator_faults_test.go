@@ -12,8 +12,8 @@ import (
 	"thundercollective/internal/rendezvous/handshake"
 )
 
-// TestStrangers has, next to a healthy job, connections that are none: silent,
-// garbage, of another purpose, out of range, with absurd lengths, cut off.
+// TestStrangers has a healthy job start while others connect that stay silent, send
+// garbage, another purpose, a rank out of range or absurd lengths, or hang up.
 func TestStrangers(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, j *job) {
 		srv := j.serve(t.Context(), 0)
@@ -82,8 +82,8 @@ func TestNoCoordinator(t *testing.T) {
 	})
 }
 
-// TestSilentCoordinator has something at the coordinator's address that takes
-// connections and says nothing.
+// TestSilentCoordinator has a program at the coordinator's address that accepts
+// connections and sends nothing.
 func TestSilentCoordinator(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, j *job) {
 		ln := j.net.listen()

@@ -154,8 +154,8 @@ func TestMissing(t *testing.T) {
 	})
 }
 
-// TestFirstPatience has a rank that came long before the coordinator: when it gives
-// up, everybody learns who was missing.
+// TestFirstPatience has a rank that starts long before the coordinator: when it gives
+// up, all ranks learn who is missing.
 func TestFirstPatience(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, j *job) {
 		r1 := j.join(t.Context(), 1, 0)
@@ -233,7 +233,7 @@ func TestTurnedAway(t *testing.T) {
 		code   handshake.Code
 		text   string
 	}{
-		{"size", func(c *JoinConfig) { c.Generation, c.Size = 5, 3 }, handshake.WrongSize, "rank 1 was told a world size of 3, the coordinator 2"},
+		{"size", func(c *JoinConfig) { c.Generation, c.Size = 5, 3 }, handshake.WrongSize, "rank 1 was started with world size 3, the coordinator with 2"},
 		{"generation", func(c *JoinConfig) { c.Generation = 4 }, handshake.WrongGeneration, "the rank is of generation 4 of the job, the coordinator of generation 5"},
 		{"address", func(c *JoinConfig) { c.Generation, c.Addrs = 5, []string{"10.0.0.1:7000"} }, handshake.Other, "10.0.0.1:7000 is already an address of rank 0"},
 	}
@@ -267,16 +267,16 @@ func TestTurnedAway(t *testing.T) {
 	}
 }
 
-// TestHeard has the coordinator hear of ranks of a later generation, of those alone
-// that could be ranks of the job, and serve it.
-func TestHeard(t *testing.T) {
+// TestOnJoin checks that the coordinator reports the ranks of a later generation, but
+// only those that can be ranks of the job, and serves them afterwards.
+func TestOnJoin(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, j *job) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var mu sync.Mutex
 		asked := map[int]uint32{}
 		old := j.serve(ctx, 0, func(c *ServerConfig) {
 			c.Generation = 1
-			c.Heard = func(rank int, generation uint32) {
+			c.OnJoin = func(rank int, generation uint32) {
 				mu.Lock()
 				defer mu.Unlock()
 				asked[rank] = generation
@@ -295,7 +295,7 @@ func TestHeard(t *testing.T) {
 			t.Errorf("heard of %v, want %v", asked, want)
 		}
 		met := 0
-		srv := j.serve(t.Context(), 0, func(c *ServerConfig) { c.Generation, c.Met = 2, func() { met++ } })
+		srv := j.serve(t.Context(), 0, func(c *ServerConfig) { c.Generation, c.OnComplete = 2, func() { met++ } })
 		j.wantRosters(r0, r1)
 		if err := (<-srv).err; err != nil || met != 1 {
 			t.Errorf("%v; met %d times", err, met)

@@ -1,63 +1,68 @@
-// Package rendezvous finds out who is rank r, at which addresses, and of which
-// generation of the job. There are three ways in, and one result, a Roster:
+// Package rendezvous lets the processes of a job find each other. Its result is a
+// Roster: this process's rank, and the addresses of all ranks.
 //
-//   - Explicit: every process is given its rank and the same list of addresses,
-//     one entry per rank.
-//   - Coordinated: every process is given its rank, the number of ranks and the
-//     address of a coordinator, and they meet there. Rank 0 serves it, unless
-//     somebody else, such as a launcher, does.
-//   - FromHostfile: every process is given its rank and the same hostfile, MLX's
-//     or ours (see ParseHostfile).
+// The user says how to find the others in one of three ways:
 //
-// Whoever is given none of these is alone: a group of one.
+//   - Explicit: every process gets its rank and the same list of addresses, one
+//     entry per rank.
+//   - Coordinated: every process gets its rank, the number of ranks and the address
+//     of a coordinator, where all of them register. Rank 0 serves the coordinator,
+//     unless somebody else does, such as a launcher.
+//   - FromHostfile: every process gets its rank and the same hostfile, in MLX's
+//     format or ours (see ParseHostfile).
 //
-// # From what the user gave to a Roster
+// A process that gets none of these is alone: a job of one rank.
 //
-// FromEnv reads the environment into a Config; flags or fields make another, which
-// wins where it says something:
+// # Use
+//
+// FromEnv reads the environment into a Config. Flags or fields make another one,
+// which takes precedence:
 //
 //	env, err := rendezvous.FromEnv(os.Getenv)
 //	cfg := env.Merge(rendezvous.Config{Rank: rendezvous.NoRank, Coordinator: "10.0.0.1:7000", ...})
 //	roster, err := rendezvous.Resolve(ctx, cfg, func(at []string) ([]string, error) {
-//		// open the data listeners at the addresses at (ports may be 0)
+//		// open the data listeners at these addresses (ports may be 0)
 //		return addresses, nil
 //	})
 //
-// Resolve calls back to have the listeners opened because only it knows where, and
-// because a rank must be listening before its peers learn its addresses. With a
-// coordinator, a rank listens on the address from which it reaches the
-// coordinator: on loopback if that is on loopback, so that a job on one machine is
-// never exposed; on the interface of the cable if it is there. A Config with both
-// Coordinator and one entry in Addrs overrides that, for several rails.
+// The callback exists because a rank must listen before its peers learn its
+// addresses, and only Resolve knows where. With a coordinator, a rank listens on the
+// local address of its connection to the coordinator: on loopback if the coordinator
+// is on loopback, so that a job on one machine is never exposed; on the interface of
+// the cable if the coordinator is reached over a cable. For other addresses, or
+// several rails, give a Config both Coordinator and one entry in Addrs.
 //
-// Two ranks that disagree about the size or the generation, or claim the same
-// rank, are told so by name. Nothing waits for ever: Config.StartTimeout bounds how
-// far apart ranks may start, and when it has passed every rank that did start gets
-// the same *MissingError, which names those that did not.
+// # Failure
 //
-// # Who may listen where
+// Nothing waits forever. Config.StartTimeout limits how far apart ranks may start.
+// When it has passed, every rank that did start gets the same *MissingError, which
+// names the missing ranks. Ranks that disagree about the size or the generation, or
+// that claim the same rank, get an error that names both. Resolve and Join list the
+// other errors.
 //
-// A job with a token lets nobody in who does not know it (see package handshake,
-// which every connection starts with). CheckExposure refuses to listen beyond
-// loopback without one.
+// # Security
+//
+// Every connection starts with package handshake: a job with a token lets nobody in
+// who does not know it. CheckExposure refuses to listen beyond loopback without a
+// token.
 //
 // # The coordinator
 //
-// Serve is the coordinator and Join is a rank; a launcher uses Serve on its own and
-// sets THUNDER_COORDINATOR_SERVED for its ranks. After the handshake a rank
-// registers its addresses and waits. A rank whose connection ends gives its place
-// back until the job is complete, so one that crashed early can be started again;
-// a second process that claims a rank which is there is turned away, and the first
-// is not disturbed. What does not know the token, or says nothing, costs a bounded
-// number of connections with deadlines; when there are too many of those, the
-// oldest go.
+// Serve is the coordinator and Join is a rank. A launcher calls Serve itself and sets
+// THUNDER_COORDINATOR_SERVED for its ranks.
 //
-// The coordinator's port is best chosen below those that systems give out for
-// outgoing connections (32768 on Linux, 49152 on macOS): one of those may be taken
-// when rank 0 starts.
+// After the handshake a rank registers its addresses and waits. Until the job is
+// complete, a rank whose connection ends loses its place, so a rank that crashed early
+// can be started again. A second process that claims the rank of a connected one is
+// refused, and the first one is not disturbed. Connections that do not know the token,
+// or stay silent, are limited in number and time; when there are too many, the oldest
+// are closed.
 //
-// Zones of link-local IPv6 addresses are names that one machine has for its
-// interfaces. A rank that reached the coordinator through a link-local address
-// takes that interface for the link-local addresses of its peers; otherwise it
-// takes them as they were advertised.
+// The coordinator's port should be below the range that systems use for outgoing
+// connections (from 32768 on Linux, from 49152 on macOS): a port in that range may be
+// taken when rank 0 starts.
+//
+// The zone of a link-local IPv6 address is a name that only one machine knows. A rank
+// that reached the coordinator over a link-local address uses that interface for the
+// link-local addresses of its peers; otherwise it uses the zones as advertised.
 package rendezvous

@@ -9,36 +9,36 @@ import (
 	"strings"
 )
 
-// An Edge says that two ranks are joined by a cable.
+// An Edge is a cable between two ranks.
 type Edge struct {
 	A, B int
 	// Gbps is its rate in each direction, in Gb/s; 0 if unknown.
 	Gbps float64
-	// AddrA and AddrB are the addresses at its ends, if the cable was declared
-	// by them.
+	// AddrA and AddrB are the addresses at its ends, if the user named the ends by
+	// address.
 	AddrA, AddrB netip.Addr
-	// ServiceA and ServiceB are what each end calls the other in its Thunderbolt
-	// domain ("0-1.3"), if the cable carries USB4 streams. Such a cable is used
-	// beside the addresses; it does not take their place.
+	// ServiceA and ServiceB are the names by which each end knows the other in its
+	// Thunderbolt domain ("0-1.3"), if the cable carries USB4 streams. Such a cable is
+	// used in addition to the addresses, not in place of them.
 	ServiceA, ServiceB string
 }
 
-// Stream says whether the cable carries USB4 streams.
+// Stream reports whether the cable carries USB4 streams.
 func (e *Edge) Stream() bool { return e.ServiceA != "" }
 
-// An EdgeSpec is an Edge as the user wrote it. An end is a rank, the name of a host
-// (then all its ranks are meant), or an address of one, which says at which rail
-// the cable is plugged in. A cable that carries USB4 streams has behind both ends a
-// slash and the service of the other end there, as in "halo1/0-1.3".
+// An EdgeSpec is an Edge as the user wrote it. An end is a rank, a host name (which
+// means all ranks of the host), or an address of a host, which tells the rail of the
+// cable. If the cable carries USB4 streams, both ends are followed by a slash and the
+// service that leads to the other end, as in "halo1/0-1.3".
 type EdgeSpec struct {
 	A, B string
 	Gbps float64
 }
 
-// ParseEdges reads a list of cables: "0-1,1-2", "mac1=mac2", with "@rate" behind
-// those whose rate is known, in Gb/s: "0-1@10,1-2@10,0-2@1". Ends are parted by "-",
-// or by "=" where a name has a "-" of its own. "halo1/0-1.3=halo2/0-3.1" is a cable
-// that carries USB4 streams.
+// ParseEdges parses a list of cables: "0-1,1-2" or "mac1=mac2", with "@" and the rate
+// in Gb/s where it is known: "0-1@10,1-2@10,0-2@1". The ends are separated by "-", or by
+// "=" if a name contains a "-". "halo1/0-1.3=halo2/0-3.1" is a cable that carries USB4
+// streams.
 func ParseEdges(text string) ([]EdgeSpec, error) {
 	var list []EdgeSpec
 	for item := range strings.SplitSeq(text, ",") {
@@ -50,7 +50,7 @@ func ParseEdges(text string) ([]EdgeSpec, error) {
 		}
 		e := EdgeSpec{A: strings.TrimSpace(a), B: strings.TrimSpace(b)}
 		if !ok || e.A == "" || e.B == "" {
-			return nil, badConfig(fieldEdges, "%q is no cable; write two ranks or hosts, as in 0-1 or mac1=mac2", item)
+			return nil, badConfig(fieldEdges, "%q is not a cable; write two ranks or hosts, as in 0-1 or mac1=mac2", item)
 		}
 		if rated {
 			var err error
@@ -66,14 +66,14 @@ func ParseEdges(text string) ([]EdgeSpec, error) {
 func parseRate(text string) (float64, error) {
 	r, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(r > 0 && r < 1e6) {
-		return 0, fmt.Errorf("%q is no rate in Gb/s", text)
+		return 0, fmt.Errorf("%q is not a rate in Gb/s", text)
 	}
 	return r, nil
 }
 
 const fieldEdges = "--edges (THUNDER_EDGES)"
 
-// resolveEdges finds the ranks that the ends of cables stand for.
+// resolveEdges finds the ranks at the ends of cables.
 func resolveEdges(specs []EdgeSpec, peers []Peer) ([]Edge, error) {
 	var edges []Edge
 	for _, s := range specs {
@@ -103,23 +103,23 @@ func resolveEdges(specs []EdgeSpec, peers []Peer) ([]Edge, error) {
 	return edges, nil
 }
 
-// services parts the ends of a cable from the services behind them, if it has any.
+// services splits the ends of a cable from the services that follow them, if any.
 func (s *EdgeSpec) services() (a, serviceA, b, serviceB string, err error) {
 	a, serviceA, hasA := strings.Cut(s.A, "/")
 	b, serviceB, hasB := strings.Cut(s.B, "/")
 	if hasA != hasB {
-		return a, serviceA, b, serviceB, fmt.Errorf("%s and %s: a cable for USB4 streams has a service at both ends, as in halo1/0-1.3=halo2/0-3.1", s.A, s.B)
+		return a, serviceA, b, serviceB, fmt.Errorf("%s and %s: a cable for USB4 streams needs a service at both ends, as in halo1/0-1.3=halo2/0-3.1", s.A, s.B)
 	}
 	for _, service := range []string{serviceA, serviceB} {
 		if hasA && !validService(service) {
-			return a, serviceA, b, serviceB, fmt.Errorf("%q is no service of a Thunderbolt domain, such as 0-1.3; see /sys/bus/thunderbolt/devices", service)
+			return a, serviceA, b, serviceB, fmt.Errorf("%q is not a service of a Thunderbolt domain, such as 0-1.3; see /sys/bus/thunderbolt/devices", service)
 		}
 	}
 	return a, serviceA, b, serviceB, nil
 }
 
-// validService says whether text is a domain, a route in hexadecimal and the number
-// of a service.
+// validService reports whether text consists of a domain, a hexadecimal route and a
+// service number.
 func validService(text string) bool {
 	domain, rest, _ := strings.Cut(text, "-")
 	route, number, _ := strings.Cut(rest, ".")
@@ -129,11 +129,11 @@ func validService(text string) bool {
 	return errors.Join(err, err2, err3) == nil
 }
 
-// endOf returns the ranks that one end of a cable stands for.
+// endOf returns the ranks at one end of a cable.
 func endOf(name string, peers []Peer) (ranks []int, addr netip.Addr, err error) {
 	if r, err := strconv.Atoi(name); err == nil {
 		if r < 0 || r >= len(peers) {
-			return nil, addr, badConfig(fieldEdges, "there is no rank %d among %d", r, len(peers))
+			return nil, addr, badConfig(fieldEdges, "there is no rank %d in a job of %d", r, len(peers))
 		}
 		return []int{r}, addr, nil
 	}

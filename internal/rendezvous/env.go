@@ -1,146 +1,64 @@
 package rendezvous
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
-	"strconv"
 	"strings"
-	"time"
+
+	"thundercollective/internal/env"
 )
 
 // maxToken bounds what is read of a token file.
 const maxToken = 4096
 
-// FromEnv reads what the environment says; getenv is os.Getenv or a stand-in.
+// FromEnv reads what the environment says of the job; getenv is os.Getenv or a stand-in.
+// The variables are those of the parts env.Join and env.Security. MLX_HOSTFILE and MLX_RANK,
+// as mlx.launch sets them, count if there is neither a coordinator nor a hostfile.
 //
-//	THUNDER_RANK, THUNDER_WORLD_SIZE   who this is, of how many
-//	THUNDER_COORDINATOR                host:port where the ranks meet
-//	THUNDER_COORDINATOR_SERVED         1: rank 0 need not serve it
-//	THUNDER_ADDR                       host:port[,host:port...] where this rank
-//	                                   listens, an entry per rail; only with a
-//	                                   coordinator
-//	THUNDER_EDGES                      which ranks are joined, see ParseEdges; all
-//	                                   of them if it is not set
-//	THUNDER_HOSTFILE                   path, used if there is no coordinator
-//	THUNDER_TOKEN, THUNDER_TOKEN_FILE  the secret, or where it is; not both
-//	THUNDER_INSECURE                   1: no token needed beyond loopback
-//	THUNDER_START_TIMEOUT              how far apart ranks may start: 90s, or 90
-//	THUNDER_GENERATION                 incarnation of the job
-//	MLX_HOSTFILE, MLX_RANK             as mlx.launch sets them, if none of the
-//	                                   THUNDER_ ways is there
-//
-// An error is a *ConfigError that names the variable; it wraps what reading the
-// token file gave. The result is not validated: flags may still be
-// merged into it.
+// An error is an *env.Error that names the variable, or several of them joined. The result
+// is not validated: flags may still be merged into it.
 func FromEnv(getenv func(string) string) (Config, error) {
-	e := envReader{getenv: getenv}
+	r := &env.Reader{Getenv: getenv}
 	c := Config{
-		Rank:         e.number("THUNDER_RANK", NoRank, 0, MaxSize-1),
-		Size:         e.number("THUNDER_WORLD_SIZE", 0, 1, MaxSize),
-		Coordinator:  getenv("THUNDER_COORDINATOR"),
-		Served:       e.flag("THUNDER_COORDINATOR_SERVED"),
-		Hostfile:     getenv("THUNDER_HOSTFILE"),
-		Edges:        getenv("THUNDER_EDGES"),
-		Token:        e.token(),
-		Insecure:     e.flag("THUNDER_INSECURE"),
-		StartTimeout: e.duration("THUNDER_START_TIMEOUT"),
-		Generation:   e.generation("THUNDER_GENERATION"),
+		Rank:         r.IntOr(env.Rank, NoRank),
+		Size:         r.Int(env.WorldSize),
+		Coordinator:  r.Text(env.Coordinator),
+		Served:       r.Bool(env.CoordinatorServed),
+		Hostfile:     r.Text(env.Hostfile),
+		Edges:        r.Text(env.Edges),
+		Token:        readToken(r),
+		Insecure:     r.Bool(env.Insecure),
+		StartTimeout: r.Duration(env.StartTimeout),
+		Generation:   uint32(r.Int(env.Generation)),
 	}
 	switch {
 	case c.Coordinator != "":
 		// A launcher sets the coordinator; a hostfile next to it is the one the
 		// user gave to the launcher.
 		c.Hostfile = ""
-		if addr := getenv("THUNDER_ADDR"); addr != "" {
+		if addr := r.Text(env.Addr); addr != "" {
 			c.Addrs = []string{addr}
 		}
 	case c.Hostfile == "":
-		e.mlx(&c)
+		fromMLX(r, &c)
 	}
-	return c, errors.Join(e.errs...)
+	return c, r.Err()
 }
 
-// An envReader parses variables and collects what is wrong with them.
-type envReader struct {
-	getenv func(string) string
-	errs   []error
-}
-
-func (e *envReader) bad(name, format string, args ...any) {
-	e.errs = append(e.errs, badConfig(name, format, args...))
-}
-
-func (e *envReader) number(name string, absent, low, high int) int {
-	text := e.getenv(name)
-	if text == "" {
-		return absent
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < low || n > high {
-		e.bad(name, "%q is no number from %d to %d", text, low, high)
-		return absent
-	}
-	return n
-}
-
-func (e *envReader) generation(name string) uint32 {
-	text := e.getenv(name)
-	if text == "" {
-		return 0
-	}
-	n, err := strconv.ParseUint(text, 10, 32)
-	if err != nil {
-		e.bad(name, "%q is no number from 0 to %d", text, uint32(math.MaxUint32))
-	}
-	return uint32(n)
-}
-
-func (e *envReader) flag(name string) bool {
-	text := e.getenv(name)
-	if text == "" {
-		return false
-	}
-	on, err := strconv.ParseBool(text)
-	if err != nil {
-		e.bad(name, "%q is neither 1 nor 0", text)
-	}
-	return on
-}
-
-func (e *envReader) duration(name string) time.Duration {
-	text := e.getenv(name)
-	if text == "" {
-		return 0
-	}
-	if _, err := strconv.ParseFloat(text, 64); err == nil {
-		text += "s"
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
-		e.bad(name, "%q is no positive duration; give seconds, or a unit as in 1m30s", e.getenv(name))
-		return 0
-	}
-	return d
-}
-
-// token does not repeat what it read: errors are logged.
-func (e *envReader) token() []byte {
-	text, path := e.getenv("THUNDER_TOKEN"), e.getenv("THUNDER_TOKEN_FILE")
+// readToken returns the job's secret. Its errors do not repeat it: they are logged.
+func readToken(r *env.Reader) []byte {
+	text, path := r.Text(env.Token), r.Text(env.TokenFile)
 	switch {
 	case text != "" && path != "":
-		e.bad("THUNDER_TOKEN_FILE", "set together with THUNDER_TOKEN; set one of them")
+		r.Fail(&env.Error{Name: env.TokenFile, Want: "set together with " + env.Token + "; set one of them"})
 		return nil
 	case path != "":
 		token, err := ReadToken(path)
 		if err != nil {
-			e.errs = append(e.errs, &ConfigError{Field: "THUNDER_TOKEN_FILE", Reason: err.Error(), Err: err})
+			r.Fail(&env.Error{Name: env.TokenFile, Want: err.Error(), Err: err})
 		}
 		return token
-	case text != "" && strings.TrimSpace(text) == "":
-		e.bad("THUNDER_TOKEN", "is blank; set a secret or unset it")
 	}
 	return []byte(strings.TrimSpace(text))
 }
@@ -167,11 +85,13 @@ func ReadToken(path string) ([]byte, error) {
 	return []byte(token), nil
 }
 
-// mlx takes rank and hostfile as mlx.launch sets them. For a single host it names
+var mlxRank = env.Var{Name: "MLX_RANK", Kind: env.Number, Max: MaxSize - 1}
+
+// fromMLX takes rank and hostfile as mlx.launch sets them. For a single host it names
 // a blank file, which stands for a group of one. MLX_RANK without MLX_HOSTFILE is
 // for a backend of MLX that this library has no part in.
-func (e *envReader) mlx(c *Config) {
-	path := e.getenv("MLX_HOSTFILE")
+func fromMLX(r *env.Reader, c *Config) {
+	path := r.Getenv("MLX_HOSTFILE")
 	if path == "" {
 		return
 	}
@@ -179,7 +99,12 @@ func (e *envReader) mlx(c *Config) {
 		return
 	}
 	c.Hostfile = path
-	if c.Rank == NoRank {
-		c.Rank = e.number("MLX_RANK", NoRank, 0, MaxSize-1)
+	if text := r.Getenv(mlxRank.Name); c.Rank == NoRank && text != "" {
+		rank, err := mlxRank.Number(text)
+		if err != nil {
+			r.Fail(err)
+			return
+		}
+		c.Rank = int(rank)
 	}
 }

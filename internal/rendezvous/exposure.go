@@ -2,8 +2,8 @@ package rendezvous
 
 import "fmt"
 
-// An ExposureError says that a rank would listen where strangers can reach it,
-// with nothing to tell them from its peers.
+// An ExposureError reports that a rank would listen where strangers can connect, with
+// no token to tell them from its peers.
 type ExposureError struct {
 	Addr string
 }
@@ -13,8 +13,8 @@ func (e *ExposureError) Error() string {
 		"give all ranks the same secret with --token-file (THUNDER_TOKEN_FILE, THUNDER_TOKEN), or accept the risk with --insecure (THUNDER_INSECURE=1)", e.Addr)
 }
 
-// CheckExposure refuses, with an *ExposureError, to listen at any address beyond
-// loopback without a token, unless insecure says that the user wants just that.
+// CheckExposure returns an *ExposureError if an address is beyond loopback and there is
+// no token, unless the user accepts that (insecure).
 func CheckExposure(addrs []string, token []byte, insecure bool) error {
 	if len(token) > 0 || insecure {
 		return nil

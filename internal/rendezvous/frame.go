@@ -13,12 +13,12 @@ import (
 	"thundercollective/internal/rendezvous/handshake"
 )
 
-// After the handshake of kind PurposeJoin the two ends exchange frames: a byte of
-// kind, four bytes of length, and as much JSON.
+// After a handshake with PurposeJoin the two ends exchange frames: one byte for the
+// kind, four bytes for the length, and that many bytes of JSON.
 //
 //	rank → coordinator   register
 //	coordinator → rank   peer, once for each rank in order: the job is complete
-//	                     or missing, stopped or refused: it will not be
+//	                     or missing, stopped or refused: the job cannot start
 const (
 	maxFrame    = 64 << 10
 	frameHeader = 5
@@ -30,18 +30,18 @@ const (
 	frameRefused  uint8 = 5
 )
 
-// A registration is what a rank says about itself.
+// A registration is what a rank tells the coordinator about itself.
 type registration struct {
 	Peer
-	// Patience is how long the rank is going to wait. The coordinator gives up
-	// when the first rank does, so that all learn who was missing.
+	// Patience is how long the rank will wait. The coordinator gives up when the
+	// first rank does, so that all ranks learn which ones are missing.
 	Patience time.Duration `json:"patience"`
 }
 
-// check says what is wrong with a registration, and makes its addresses canonical.
+// check validates a registration and makes its addresses canonical.
 func (r *registration) check() error {
 	if len(r.Host) > 255 || r.Host != clip(r.Host) {
-		return errors.New("the host name is longer than 255 bytes, or cannot be printed")
+		return errors.New("the host name is longer than 255 bytes or not printable")
 	}
 	if len(r.Addrs) == 0 || len(r.Addrs) > MaxRails {
 		return fmt.Errorf("%d addresses; a rank has 1..%d", len(r.Addrs), MaxRails)
@@ -59,21 +59,21 @@ func (r *registration) check() error {
 	return nil
 }
 
-// A refusal is why a registration was not taken.
+// A refusal tells a rank why it cannot register.
 type refusal struct {
 	Code handshake.Code `json:"code"`
 	Text string         `json:"text"`
 }
 
-// A stopped is why the coordinator gave up, other than for missing ranks.
+// A stopped tells why the coordinator gave up, other than for missing ranks.
 type stopped struct {
 	Text string `json:"text"`
 }
 
-// maxText bounds a text for people in a frame.
+// maxText is the length limit of a message in a frame.
 const maxText = 1000
 
-// clip makes a text fit for a frame, and one from a frame fit to be printed.
+// clip cuts a text to maxText bytes and makes it safe to print.
 func clip(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -84,7 +84,7 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), maxText)], "")
 }
 
-// encodeFrame gives a frame as one slice, to be written at once.
+// encodeFrame returns a frame as one slice, for a single write.
 func encodeFrame(kind uint8, body any) ([]byte, error) {
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -99,8 +99,8 @@ func encodeFrame(kind uint8, body any) ([]byte, error) {
 	return append(frame, b...), nil
 }
 
-// readFrame reads a frame. It allocates at most maxFrame bytes, and is only used
-// on connections that passed the handshake.
+// readFrame reads a frame. It allocates at most maxFrame bytes, and is used only on
+// connections that passed the handshake.
 func readFrame(r io.Reader) (kind uint8, body []byte, err error) {
 	var head [frameHeader]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -117,7 +117,7 @@ func readFrame(r io.Reader) (kind uint8, body []byte, err error) {
 	return head[0], body, nil
 }
 
-// decodeFrame reads the body of a frame into v, a pointer.
+// decodeFrame decodes the body of a frame into v, a pointer.
 func decodeFrame(body []byte, v any) error {
 	if err := json.Unmarshal(body, v); err != nil {
 		return &frameError{err}
@@ -125,8 +125,8 @@ func decodeFrame(body []byte, v any) error {
 	return nil
 }
 
-// A frameError says that an authenticated peer does not keep to the protocol;
-// trying again would not help.
+// A frameError reports that an authenticated peer violates the protocol. Another
+// attempt would not help.
 type frameError struct{ err error }
 
 func (e *frameError) Error() string { return "malformed frame: " + e.err.Error() }

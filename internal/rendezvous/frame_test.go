@@ -18,7 +18,7 @@ func TestFrameLimit(t *testing.T) {
 	if _, ok := errors.AsType[*frameError](err); !ok {
 		t.Errorf("a header over the limit: %v", err)
 	}
-	// What a coordinator may have to say fits, whatever happened.
+	// The longest messages of a coordinator fit.
 	all := MissingError{Size: MaxSize, AuthFailures: 1 << 40}
 	for r := range MaxSize {
 		all.Missing = append(all.Missing, r)
@@ -93,7 +93,7 @@ func TestPendingEvictsOldest(t *testing.T) {
 		theirs = append(theirs, c)
 		removes = append(removes, p.add(s))
 		if len(removes) == 2 {
-			removes[1]() // it has shown who it is
+			removes[1]() // it has proved who it is
 			removes[1]()
 		}
 	}

@@ -7,29 +7,29 @@ import (
 	"strings"
 )
 
-// BasePort is the port of the first rank on a host whose addresses have none; it
-// is the one that mlx.launch starts from.
+// BasePort is the port of the first rank on a host whose addresses have no port. It is
+// the one that mlx.launch starts from.
 const BasePort = 32323
 
-// maxHostfile bounds the size of a hostfile.
+// maxHostfile is the size limit of a hostfile.
 const maxHostfile = 1 << 20
 
-// A Hostfile lists the machines of a cluster. The ranks are the slots of the hosts,
-// in their order: a host with two slots before another holds ranks 0 and 1.
+// A Hostfile lists the machines of a cluster. The ranks are the slots of the hosts, in
+// order: if the first host has two slots, it runs ranks 0 and 1.
 type Hostfile struct {
 	Path    string // for messages; empty if it was not read from a file
-	Backend string // MLX's name of a backend; not interpreted
+	Backend string // MLX's name for a backend; not interpreted
 	Envs    []string
 	Port    int // base port; 0 for BasePort
 	Hosts   []Host
 
-	// Edges are the cables, as pairs of host names (see Host.Label); a pair that
-	// is there twice is joined twice. Empty means that nothing is known.
-	// An end may also be an address of a host: then that is where the cable is. See
+	// Edges are the cables, as pairs of host names (see Host.Label). A pair that occurs
+	// twice has two cables. Empty means that nothing is known about cables.
+	// An end may also be an address of a host, if the cable is at that address. See
 	// EdgeSpec for cables that carry USB4 streams.
 	Edges [][2]string
-	// EdgeGbps holds the rate of each of the Edges in Gb/s, 0 where it is not
-	// known; nil if none is.
+	// EdgeGbps holds the rate of each of the Edges in Gb/s, 0 where it is unknown; nil
+	// if all are unknown.
 	EdgeGbps []float64
 }
 
@@ -37,27 +37,26 @@ type Hostfile struct {
 type Host struct {
 	Name  string
 	SSH   string // destination for ssh, with or without "user@"
-	Slots int    // ranks on this machine; 0 is 1
+	Slots int    // ranks on this machine; 0 means 1
 
 	// Addrs are "host:port" or "host", one per rail. A port is that of the first
-	// rank on the host, and each further slot takes the next one. Addresses
-	// without a port count upwards from the base port for every rank that has
-	// the same one.
+	// rank on the host; each further slot uses the next one. Addresses without a port
+	// get ports from the base port upwards, one for each rank with that address.
 	Addrs []string
 
-	// RDMA names, for each host of the file, the devices that lead to it: none
+	// RDMA lists, for each host of the file, the devices that lead to it: none
 	// for the host itself. Empty if there are no such devices.
 	RDMA [][]string
 
-	// Where a file has it, for messages.
+	// The position in the file, for messages.
 	at         place
 	field      string
 	addrsAt    []place
 	addrsField string
 }
 
-// Label is what the host is called: its name, else its ssh host, else its first
-// address.
+// Label returns the name of the host in messages and edges: its name, else its ssh
+// host, else its first address.
 func (h *Host) Label() string {
 	if h.Name != "" {
 		return h.Name
@@ -75,11 +74,11 @@ func (h *Host) Label() string {
 
 func (h *Host) slots() int { return max(h.Slots, 1) }
 
-// A HostfileError says what is wrong in a hostfile, and where.
+// A HostfileError reports what is wrong in a hostfile, and where.
 type HostfileError struct {
 	Path         string
 	Line, Column int    // from 1; 0 if the hostfile was not read from text
-	Field        string // "hosts[2].addrs[0]", or empty for the whole
+	Field        string // "hosts[2].addrs[0]", or empty for the whole file
 	Msg          string
 }
 
@@ -110,9 +109,9 @@ func (h *Hostfile) bad(at place, field, format string, args ...any) error {
 	}
 }
 
-// ReadHostfile reads a hostfile of any of the accepted forms. What is wrong inside
-// it is a *HostfileError; that it cannot be read, a *ConfigError. A path that starts with
-// a bracket or brace is the text itself.
+// ReadHostfile reads a hostfile in any of the accepted formats. Its error is a
+// *ConfigError if the file cannot be read, and a *HostfileError if its content is wrong.
+// A path that starts with a bracket or brace is the content itself.
 func ReadHostfile(path string) (*Hostfile, error) {
 	data, err := hostfileBytes(path)
 	if err != nil {
@@ -129,7 +128,8 @@ func inline(path string) bool {
 	return strings.HasPrefix(path, "[") || strings.HasPrefix(path, "{")
 }
 
-// hostfileBytes reads one byte more than ParseHostfile takes, so that it notices.
+// hostfileBytes reads at most one byte more than ParseHostfile accepts, so that it can
+// tell that the file is too large.
 func hostfileBytes(path string) ([]byte, error) {
 	if inline(path) {
 		return []byte(path), nil
@@ -142,7 +142,7 @@ func hostfileBytes(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxHostfile+1))
 }
 
-// Size is the number of ranks.
+// Size returns the number of ranks.
 func (h *Hostfile) Size() int {
 	n := 0
 	for i := range h.Hosts {
@@ -151,8 +151,8 @@ func (h *Hostfile) Size() int {
 	return n
 }
 
-// Devices names the RDMA devices that lead from a rank to each of the ranks; nil if
-// its host does not say. A pair on the same host has none.
+// Devices returns, for each rank, the RDMA devices that lead to it from the given rank;
+// nil if the hostfile does not list them. Ranks of the same host have none.
 func (h *Hostfile) Devices(rank int) [][]string {
 	var from *Host
 	var hosts []int // by rank
@@ -174,19 +174,19 @@ func (h *Hostfile) Devices(rank int) [][]string {
 	return row
 }
 
-// Peers lists how each rank is reached. It fails, with a *HostfileError, if a host
-// has no address.
+// Peers returns the addresses of each rank. Its error is a *HostfileError, for example
+// if a host has no address.
 func (h *Hostfile) Peers() ([]Peer, error) {
 	for i := range h.Hosts {
 		if len(h.Hosts[i].Addrs) == 0 {
 			return nil, h.bad(h.Hosts[i].at, h.hostField(i)+".addrs",
-				"host %q has no address; list those that the other hosts reach it at", h.Hosts[i].Label())
+				"host %q has no address; list the addresses at which other hosts reach it", h.Hosts[i].Label())
 		}
 	}
 	return h.peers()
 }
 
-// peers is Peers, with no addresses for the hosts that have none.
+// peers is like Peers, but accepts hosts without addresses.
 func (h *Hostfile) peers() ([]Peer, error) {
 	base := h.Port
 	if base == 0 {
@@ -235,7 +235,7 @@ func (h *Hostfile) peers() ([]Peer, error) {
 	return peers, nil
 }
 
-// EdgeSpecs returns the cables in the form of the --edges flag.
+// EdgeSpecs returns the cables as ParseEdges does.
 func (h *Hostfile) EdgeSpecs() []EdgeSpec {
 	var list []EdgeSpec
 	for i, e := range h.Edges {
@@ -248,7 +248,7 @@ func (h *Hostfile) EdgeSpecs() []EdgeSpec {
 	return list
 }
 
-// hostField is what a message calls host i.
+// hostField returns the name of host i in messages.
 func (h *Hostfile) hostField(i int) string {
 	if f := h.Hosts[i].field; f != "" {
 		return f
@@ -256,7 +256,7 @@ func (h *Hostfile) hostField(i int) string {
 	return fmt.Sprintf("hosts[%d]", i)
 }
 
-// addrField is what a message calls address j of host i, and where that is.
+// addrField returns the name of address j of host i in messages, and its position.
 func (h *Hostfile) addrField(i, j int) (place, string) {
 	host := &h.Hosts[i]
 	if j < len(host.addrsAt) {

@@ -7,11 +7,11 @@ import (
 	"fmt"
 )
 
-// maxHostfileDepth is more than any accepted form needs (rdma, the deepest, is at
-// six).
+// maxHostfileDepth is more than any accepted format needs (rdma, the deepest field, is
+// at depth six).
 const maxHostfileDepth = 8
 
-// A node is a JSON value that knows where it was written.
+// A node is a JSON value with its position.
 type node struct {
 	at     place
 	value  any // string, json.Number, bool, nil; unless items or fields is set
@@ -57,15 +57,15 @@ type jsonReader struct {
 	data []byte
 	dec  *json.Decoder
 
-	// Where place has counted to: places are asked for in ascending order.
+	// How far place has counted: its callers pass ascending offsets.
 	done int
 	here place
 }
 
-// readJSON parses data; an error has a place.
+// readJSON parses data.
 func readJSON(data []byte) (*node, *HostfileError) {
 	r := &jsonReader{data: data, here: place{1, 1}}
-	// The whole syntax first: after that, every token is well formed.
+	// Check the syntax of the whole first: after that, every token is well formed.
 	var whole json.RawMessage
 	if err := json.Unmarshal(data, &whole); err != nil {
 		at := len(data)
@@ -77,7 +77,7 @@ func readJSON(data []byte) (*node, *HostfileError) {
 			return nil, r.fail(len(data), "is empty")
 		}
 		if text[0] != '{' && text[0] != '[' {
-			return nil, r.fail(bytes.Index(data, text), `is not JSON; write {"hosts": [{"name": "a", "addrs": ["10.0.0.1"]}, {"name": "b", "addrs": ["10.0.0.2"]}]}, or have 'thunder topo --hostfile' write it`)
+			return nil, r.fail(bytes.Index(data, text), `is not JSON; write {"hosts": [{"name": "a", "addrs": ["10.0.0.1"]}, {"name": "b", "addrs": ["10.0.0.2"]}]}, or let 'thunder topo --hostfile' write it`)
 		}
 		return nil, r.fail(at, "is not JSON: %v", err)
 	}
@@ -95,7 +95,8 @@ func (r *jsonReader) fail(off int, format string, args ...any) *HostfileError {
 	return &HostfileError{Line: at.line, Column: at.column, Msg: fmt.Sprintf(format, args...)}
 }
 
-// place turns an offset, not smaller than the one before, into line and column.
+// place returns the line and column of an offset, which must not be smaller than that
+// of the previous call.
 func (r *jsonReader) place(off int) place {
 	for _, c := range r.data[r.done:min(off, len(r.data))] {
 		r.here.column++
@@ -107,7 +108,7 @@ func (r *jsonReader) place(off int) place {
 	return r.here
 }
 
-// next is the offset at which the next token starts.
+// next returns the offset of the next token.
 func (r *jsonReader) next() int {
 	off := int(r.dec.InputOffset())
 	for off < len(r.data) && bytes.IndexByte([]byte(" \t\r\n,:"), r.data[off]) >= 0 {

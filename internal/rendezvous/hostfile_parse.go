@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// ParseHostfile reads the text of a hostfile; path is for messages. These are the
-// accepted forms; the last is the one of this library:
+// ParseHostfile parses the text of a hostfile; path is for messages. It accepts these
+// formats, the last of which is this library's own:
 //
 //	[["10.0.0.1:7000","10.1.0.1:7000"], ["10.0.0.2:7000","10.1.0.2:7000"]]
 //	[{"ssh":"mac1","ips":["10.0.0.1"],"rdma":[null,"rdma_en5"]}, ...]
@@ -19,14 +19,13 @@ import (
 //	 "hosts":[{"name":"a","ssh":"me@mac1","slots":2,"addrs":["10.0.0.1"],"rdma":[...]}, ...],
 //	 "edges":[["a","b"], ["b","c","10"], ["a/0-1.3","b/0-3.1"]]}
 //
-// A third entry of an edge is its rate in Gb/s. An end may be an address of a host.
-// With the service of the other end behind a slash, at both ends, the cable carries
-// USB4 streams.
-// "ips" and "addrs" are the same. An error is a *HostfileError.
+// A third entry of an edge is its rate in Gb/s. An end may be an address of a host. If
+// both ends have a slash and a service, the cable carries USB4 streams (see EdgeSpec).
+// "ips" and "addrs" mean the same. An error is a *HostfileError.
 func ParseHostfile(path string, data []byte) (*Hostfile, error) {
 	p := &hostfileParser{file: &Hostfile{Path: path}}
 	if len(data) > maxHostfile {
-		return nil, p.file.bad(place{}, "", "is larger than %d bytes, so no hostfile", maxHostfile)
+		return nil, p.file.bad(place{}, "", "is larger than %d bytes, too large for a hostfile", maxHostfile)
 	}
 	root, jerr := readJSON(data)
 	if jerr != nil {
@@ -39,8 +38,8 @@ func ParseHostfile(path string, data []byte) (*Hostfile, error) {
 	return p.file, nil
 }
 
-// A hostfileParser turns nodes into a Hostfile. Its methods take a node and the
-// name it goes by in messages.
+// A hostfileParser turns nodes into a Hostfile. Its methods take a node and its name in
+// messages.
 type hostfileParser struct {
 	file    *Hostfile
 	edgesAt []place
@@ -68,7 +67,7 @@ func (p *hostfileParser) root(n *node) error {
 	return p.whole(n)
 }
 
-// whole checks what needs all hosts to be known.
+// whole makes the checks that need all hosts.
 func (p *hostfileParser) whole(root *node) error {
 	h := p.file
 	if len(h.Hosts) == 0 {
@@ -89,7 +88,7 @@ func (p *hostfileParser) whole(root *node) error {
 	return err
 }
 
-// names checks that hosts can be told apart, and what refers to them.
+// names checks that the names of hosts are unique, and the references to them.
 func (p *hostfileParser) names() error {
 	h := p.file
 	labels := make(map[string]bool)
@@ -107,7 +106,7 @@ func (p *hostfileParser) names() error {
 		labels[host.Label()] = true
 		if n := len(host.RDMA); n != 0 && n != len(h.Hosts) {
 			return h.bad(host.at, host.field+".rdma", "has %d entries for %d hosts; "+
-				"give one for each, null for the host itself", n, len(h.Hosts))
+				"give one entry for each host, null for the host itself", n, len(h.Hosts))
 		}
 	}
 	for i, edge := range h.Edges {
@@ -156,8 +155,8 @@ func (p *hostfileParser) hosts(n *node, name string) error {
 	return nil
 }
 
-// rails reads a rank in the form that MLX hands to its ranks, where each address
-// has its port.
+// rails parses a rank in the format that MLX passes to its ranks: a list of addresses,
+// each with its port.
 func (p *hostfileParser) rails(n *node, name string, host *Host) (err error) {
 	host.addrsField = name
 	if host.Addrs, host.addrsAt, err = p.strs(n, name); err != nil {
@@ -177,7 +176,7 @@ func (p *hostfileParser) rails(n *node, name string, host *Host) (err error) {
 func (p *hostfileParser) host(n *node, name string, host *Host) error {
 	addrs := func(n *node, name string) (err error) {
 		if host.Addrs != nil {
-			return p.file.bad(n.at, name, "addrs and ips are the same; give one of them")
+			return p.file.bad(n.at, name, "addrs and ips mean the same; give one of them")
 		}
 		host.addrsField = name
 		host.Addrs, host.addrsAt, err = p.strs(n, name)
@@ -193,7 +192,7 @@ func (p *hostfileParser) host(n *node, name string, host *Host) error {
 	})
 }
 
-// rdma reads a row of devices: null, a name or a list of names per host.
+// rdma parses a row of devices: null, a name or a list of names for each host.
 func (p *hostfileParser) rdma(n *node, name string) ([][]string, error) {
 	if n.kind != array {
 		return nil, p.want(n, name, "a list with null, a device or a list of devices for each host")
@@ -251,7 +250,7 @@ func (p *hostfileParser) edges(n *node, name string) error {
 	return nil
 }
 
-// hasAddr says whether a host has the address.
+// hasAddr reports whether a host has the address.
 func (h *Hostfile) hasAddr(name string) bool {
 	ip, err := netip.ParseAddr(unbracket(name))
 	if err != nil {
@@ -273,7 +272,7 @@ type member struct {
 	read func(n *node, name string) error
 }
 
-// object reads the fields of n, and refuses those that are not among members.
+// object reads the fields of n. A field that is not among members is an error.
 func (p *hostfileParser) object(n *node, name string, members []member) error {
 	for i := range n.fields {
 		f := &n.fields[i]
@@ -284,7 +283,7 @@ func (p *hostfileParser) object(n *node, name string, members []member) error {
 			for _, m := range members {
 				known = append(known, m.name)
 			}
-			return p.file.bad(f.at, full, "unknown field; known here are %s", strings.Join(known, ", "))
+			return p.file.bad(f.at, full, "unknown field; the known ones are %s", strings.Join(known, ", "))
 		}
 		if err := members[k].read(&f.node, full); err != nil {
 			return err
@@ -294,7 +293,7 @@ func (p *hostfileParser) object(n *node, name string, members []member) error {
 }
 
 func (p *hostfileParser) want(n *node, name, what string) error {
-	return p.file.bad(n.at, name, "is %s; it has to be %s", n.describe(), what)
+	return p.file.bad(n.at, name, "is %s; it must be %s", n.describe(), what)
 }
 
 func (p *hostfileParser) text(n *node, name string) (string, error) {

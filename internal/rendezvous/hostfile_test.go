@@ -74,7 +74,7 @@ func sameAfterMarshal(t *testing.T, h *Hostfile) {
 	}
 }
 
-// bare is h without what depends on how it was written.
+// bare returns h without the positions in its file.
 func bare(h *Hostfile) Hostfile {
 	b := *h
 	b.Hosts = nil
@@ -143,12 +143,12 @@ func TestMarshalMLX(t *testing.T) {
 		t.Errorf("MarshalMLX = %s, %v", got, err)
 	}
 	h.Hosts[1].Slots = 2
-	if _, err := h.MarshalMLX(); err == nil || err.Error() != "hostfile: hosts[1].slots: is 2, which MLX's form cannot say" {
+	if _, err := h.MarshalMLX(); err == nil || err.Error() != "hostfile: hosts[1].slots: is 2, which MLX's format cannot express" {
 		t.Errorf("MarshalMLX of a host with two ranks: %v", err)
 	}
 }
 
-// TestHostfileErrors is the list of what users get wrong, and what they are told.
+// TestHostfileErrors lists mistakes of users, and the messages that they get.
 func TestHostfileErrors(t *testing.T) {
 	lines := func(s ...string) string { return strings.Join(s, "\n") }
 	tests := []struct{ text, want string }{
@@ -157,44 +157,44 @@ func TestHostfileErrors(t *testing.T) {
 		{lines(`{`, ` "hosts": [`, `  {"ssh": "a" "b"}`), `c.json:3: is not JSON: invalid character '"' after object key:value pair`},
 		{`{"hosts":[`, `c.json:1: is not JSON: unexpected end of JSON input`},
 		{`[] []`, `c.json:1: is not JSON: invalid character '[' after top-level value`},
-		{`"h1"`, `c.json:1: is the string "h1"; it has to be a list of hosts, or an object with the field "hosts"`},
+		{`"h1"`, `c.json:1: is the string "h1"; it must be a list of hosts, or an object with the field "hosts"`},
 		{`[]`, `c.json:1: hosts: lists no host`},
 		{`{"port":1}`, `c.json:1: hosts: lists no host`},
 		{lines(`{"hosts": [`, ` {"name": "a", "addrs": ["10.0.0.1"]},`, ` {"name": "b", "adrs": ["10.0.0.2"]}`, `]}`),
-			`c.json:3: hosts[1].adrs: unknown field; known here are name, ssh, slots, addrs, ips, rdma`},
-		{`{"nodes":[]}`, `c.json:1: nodes: unknown field; known here are backend, envs, port, hosts, edges`},
+			`c.json:3: hosts[1].adrs: unknown field; the known ones are name, ssh, slots, addrs, ips, rdma`},
+		{`{"nodes":[]}`, `c.json:1: nodes: unknown field; the known ones are backend, envs, port, hosts, edges`},
 		{`{"hosts":[{"name":"a","name":"b"}]}`, `c.json:1: has the field "name" twice`},
 		{lines(`[`, `["10.0.0.1:7000"],`, `["10.0.0.2:7000",`, ` "10.0.0.1"]]`), `c.json:4: [1][1]: "10.0.0.1" has no port; write host:port`},
 		{`[["10.0.0.1:7000"],["10.0.0.1:7000"]]`, `c.json:1: [1][0]: "10.0.0.1:7000" makes 10.0.0.1:7000 an address of both rank 0 and rank 1`},
 		{`[[]]`, `c.json:1: [0]: lists no address`},
-		{`[[7]]`, `c.json:1: [0][0]: is the number 7; it has to be a string`},
-		{`[null]`, `c.json:1: [0]: is null; it has to be an object, or a list of ip:port`},
+		{`[[7]]`, `c.json:1: [0][0]: is the number 7; it must be a string`},
+		{`[null]`, `c.json:1: [0]: is null; it must be an object, or a list of ip:port`},
 		{`[["fe80::1:7000"]]`, `c.json:1: [0][0]: "fe80::1:7000" is link-local and needs its interface, as in [fe80::1:7000%en5]:7000`},
 		{lines(`{"hosts":[`, `{"name":"a","ips":[`, `"[fe80::1]:7000"]}]}`), `c.json:3: hosts[0].ips[0]: "[fe80::1]:7000" is link-local and needs its interface, as in [fe80::1%en5]:7000`},
-		{`{"hosts":[{"name":"a","addrs":["0.0.0.0:7000"]}]}`, `c.json:1: hosts[0].addrs[0]: "0.0.0.0:7000" is no address that others can connect to; name one of the machine's own`},
+		{`{"hosts":[{"name":"a","addrs":["0.0.0.0:7000"]}]}`, `c.json:1: hosts[0].addrs[0]: "0.0.0.0:7000" is not an address that others can connect to; give one of the machine's own addresses`},
 		{`{"hosts":[{"name":"a","addrs":["10.0.0.1:70000"]}]}`, `c.json:1: hosts[0].addrs[0]: "10.0.0.1:70000" has the port "70000"; a port is 1..65535`},
 		{`{"hosts":[{"name":"a","addrs":["10.0.0.300"]}]}`, `c.json:1: hosts[0].addrs[0]: "10.0.0.300" is neither an IP address nor a host name`},
 		{`{"hosts":[{"name":"a","slots":3,"addrs":["10.0.0.1:65534"]}]}`, `c.json:1: hosts[0].addrs[0]: "10.0.0.1:65534" would need port 65536 for rank 2`},
-		{`{"hosts":[{"name":"a","addrs":[],"ips":[]}]}`, `c.json:1: hosts[0].ips: addrs and ips are the same; give one of them`},
-		{`{"hosts":[{"name":"a","slots":0}]}`, `c.json:1: hosts[0].slots: is the number 0; it has to be a whole number from 1 to 4096`},
-		{`{"hosts":[{"name":"a","slots":"2"}]}`, `c.json:1: hosts[0].slots: is the string "2"; it has to be a whole number from 1 to 4096`},
+		{`{"hosts":[{"name":"a","addrs":[],"ips":[]}]}`, `c.json:1: hosts[0].ips: addrs and ips mean the same; give one of them`},
+		{`{"hosts":[{"name":"a","slots":0}]}`, `c.json:1: hosts[0].slots: is the number 0; it must be a whole number from 1 to 4096`},
+		{`{"hosts":[{"name":"a","slots":"2"}]}`, `c.json:1: hosts[0].slots: is the string "2"; it must be a whole number from 1 to 4096`},
 		{`{"hosts":[{"name":"a","slots":4096},{"name":"b"}]}`, `c.json:1: hosts: lists 4097 ranks; a job has at most 4096`},
 		{`{"hosts":[{"name":"a"},{"name":"a"}]}`, `c.json:1: hosts[1].name: "a" is already the name of hosts[0]; use slots for several ranks on one host`},
 		{`{"hosts":[{"slots":1}]}`, `c.json:1: hosts[0]: has none of name, ssh and addrs`},
 		{`{"hosts":[{"name":""}]}`, `c.json:1: hosts[0].name: is empty`},
-		{`{"hosts":{"a":1}}`, `c.json:1: hosts: is an object; it has to be a list of hosts`},
-		{`{"hosts":[{"name":"a","rdma":[null,"x"]}]}`, `c.json:1: hosts[0].rdma: has 2 entries for 1 hosts; give one for each, null for the host itself`},
-		{`{"hosts":[{"name":"a","rdma":[true]}]}`, `c.json:1: hosts[0].rdma[0]: is true; it has to be null, a device or a list of devices`},
+		{`{"hosts":{"a":1}}`, `c.json:1: hosts: is an object; it must be a list of hosts`},
+		{`{"hosts":[{"name":"a","rdma":[null,"x"]}]}`, `c.json:1: hosts[0].rdma: has 2 entries for 1 hosts; give one entry for each host, null for the host itself`},
+		{`{"hosts":[{"name":"a","rdma":[true]}]}`, `c.json:1: hosts[0].rdma[0]: is true; it must be null, a device or a list of devices`},
 		{lines(`{"hosts":[{"name":"a"},{"name":"b"}],`, `"edges":[["a","b"],`, `["a","c"]]}`), `c.json:3: edges[1][1]: "c" is not the name of a host`},
 		{`{"hosts":[{"name":"a"}],"edges":[["a","a"]]}`, `c.json:1: edges[0]: joins "a" with itself`},
-		{`{"hosts":[{"name":"a"},{"name":"b"}],"edges":[["a/0-1.3","b"]]}`, `c.json:1: edges[0]: a/0-1.3 and b: a cable for USB4 streams has a service at both ends, as in halo1/0-1.3=halo2/0-3.1`},
-		{`{"hosts":[{"name":"a"},{"name":"b"}],"edges":[["a/0-1.3","b/../x"]]}`, `c.json:1: edges[0]: "../x" is no service of a Thunderbolt domain, such as 0-1.3; see /sys/bus/thunderbolt/devices`},
+		{`{"hosts":[{"name":"a"},{"name":"b"}],"edges":[["a/0-1.3","b"]]}`, `c.json:1: edges[0]: a/0-1.3 and b: a cable for USB4 streams needs a service at both ends, as in halo1/0-1.3=halo2/0-3.1`},
+		{`{"hosts":[{"name":"a"},{"name":"b"}],"edges":[["a/0-1.3","b/../x"]]}`, `c.json:1: edges[0]: "../x" is not a service of a Thunderbolt domain, such as 0-1.3; see /sys/bus/thunderbolt/devices`},
 		{`{"hosts":[{"name":"a"},{"name":"b"}],"edges":[["a/0-1.3","a/0-3.1"]]}`, `c.json:1: edges[0]: joins "a" with itself`},
 		{`{"hosts":[{"name":"a"}],"edges":[["a"]]}`, `c.json:1: edges[0]: has 1 names; a cable joins two hosts`},
 		{strings.Repeat("[", 20) + strings.Repeat("]", 20), `c.json:1: is nested too deeply to be a hostfile`},
 		{`[` + strings.Repeat(`["h:1"],`, MaxSize+1) + `["h:1"]]`, `c.json:1: [4097]: is one too many; a job has at most 4096 ranks`},
 		{`[["h:1"` + strings.Repeat(`,"h:1"`, MaxRails) + `]]`, `c.json:1: [0]: lists 65 addresses; a rank has at most 64`},
-		{strings.Repeat(" ", maxHostfile+1), `c.json: is larger than 1048576 bytes, so no hostfile`},
+		{strings.Repeat(" ", maxHostfile+1), `c.json: is larger than 1048576 bytes, too large for a hostfile`},
 	}
 	for _, tt := range tests {
 		_, err := ParseHostfile("c.json", []byte(tt.text))
@@ -212,7 +212,8 @@ func TestHostfileColumn(t *testing.T) {
 	}
 }
 
-// TestHostsWithoutAddresses may be launched on, but not be found from the file.
+// TestHostsWithoutAddresses: a launcher can use such a file, but ranks cannot find each
+// other with it.
 func TestHostsWithoutAddresses(t *testing.T) {
 	h, err := ParseHostfile("c.json", []byte("{\"hosts\":[{\"ssh\":\"me@h1\"},\n{\"ssh\":\"h2\"}]}"))
 	if err != nil {
@@ -220,7 +221,7 @@ func TestHostsWithoutAddresses(t *testing.T) {
 	}
 	h.Hosts[0].Addrs = []string{"10.0.0.1"}
 	_, err = h.Peers()
-	want := `c.json:2: hosts[1].addrs: host "h2" has no address; list those that the other hosts reach it at`
+	want := `c.json:2: hosts[1].addrs: host "h2" has no address; list the addresses at which other hosts reach it`
 	if err == nil || err.Error() != want {
 		t.Errorf("Peers: %v\nwant %s", err, want)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// hostJSON is a host as it is written, in this order.
+// hostJSON holds the fields of a host in the order in which they are written.
 type hostJSON struct {
 	Name  string   `json:"name,omitempty"`
 	SSH   string   `json:"ssh,omitempty"`
@@ -16,8 +16,8 @@ type hostJSON struct {
 	RDMA  []any    `json:"rdma,omitempty"`
 }
 
-// Marshal writes h as text in this library's form, a line for each host and each
-// cable. It fails if the result would not be a valid hostfile.
+// Marshal returns h as text in this library's format, with one line for each host and
+// each cable. It fails if the result would not be a valid hostfile.
 func (h *Hostfile) Marshal() ([]byte, error) {
 	var w hostfileWriter
 	if h.Backend != "" {
@@ -56,10 +56,10 @@ func (h *Host) json() hostJSON {
 	return j
 }
 
-// MarshalMLX writes h as text in the form that mlx.launch takes, a line for each host:
-// its ssh destination, addresses and devices. That form has no place for cables, nor
-// for slots: list a host as often as it has ranks. It fails if the result would not be
-// a valid hostfile.
+// MarshalMLX returns h as text in the format of mlx.launch, with one line for each
+// host: its ssh destination, addresses and devices. That format has neither cables nor
+// slots: list a host once for each of its ranks. It fails if the result would not be a
+// valid hostfile.
 func (h *Hostfile) MarshalMLX() ([]byte, error) {
 	type host struct {
 		SSH  string   `json:"ssh"`
@@ -70,15 +70,15 @@ func (h *Hostfile) MarshalMLX() ([]byte, error) {
 	lines := make([]string, len(h.Hosts))
 	for i, from := range h.Hosts {
 		if from.slots() > 1 {
-			return nil, h.bad(from.at, h.hostField(i)+".slots", "is %d, which MLX's form cannot say", from.Slots)
+			return nil, h.bad(from.at, h.hostField(i)+".slots", "is %d, which MLX's format cannot express", from.Slots)
 		}
 		lines[i] = w.json(host{from.SSH, from.Addrs, DeviceRow(from.RDMA)})
 	}
 	return w.text(h.Path, "[\n  "+strings.Join(lines, ",\n  ")+"\n]\n")
 }
 
-// DeviceRow is how a row of RDMA devices is written as JSON, in hostfiles and in the
-// matrix that MLX hands to its ranks: null, a name or a list of names for each peer.
+// DeviceRow returns a row of RDMA devices for encoding as JSON, in hostfiles and in the
+// matrix that MLX passes to its ranks: null, a name or a list of names for each peer.
 func DeviceRow(row [][]string) []any {
 	var list []any
 	for _, devices := range row {
@@ -116,7 +116,7 @@ func (w *hostfileWriter) list(name string, items []string) {
 	w.field(name, "[\n    "+strings.Join(items, ",\n    ")+"\n  ]")
 }
 
-// text returns what was written, if it can be read again.
+// text returns s, after checking that it can be parsed.
 func (w *hostfileWriter) text(path, s string) ([]byte, error) {
 	if w.err != nil {
 		return nil, fmt.Errorf("writing hostfile: %w", w.err)

@@ -13,30 +13,31 @@ import (
 )
 
 const (
-	dialTimeout  = 5 * time.Second        // for one attempt to connect
-	firstRetry   = 25 * time.Millisecond  // between attempts, doubling
-	lastRetry    = 400 * time.Millisecond // up to this
-	verdictGrace = 2 * time.Second        // for the coordinator to say who is missing
+	dialTimeout  = 5 * time.Second        // of one attempt to connect
+	firstRetry   = 25 * time.Millisecond  // pause between attempts, doubled each time
+	lastRetry    = 400 * time.Millisecond // longest pause
+	verdictGrace = 2 * time.Second        // for the coordinator to report who is missing
 )
 
-// A JoinConfig is what a rank has to know to join.
+// A JoinConfig describes the rank that joins.
 type JoinConfig struct {
 	Coordinator string // host:port
 	Rank, Size  int
 	Token       []byte
 	Generation  uint32
-	Timeout     time.Duration // for the job to come together; 0 is DefaultStartTimeout
+	Timeout     time.Duration // for all ranks to join; 0 means DefaultStartTimeout
 
 	// Host is the name of this machine, for messages.
 	Host string
 
-	// Addrs are where other ranks reach this one. An unspecified host, as in
-	// ":7000", becomes the local address of the connection to the coordinator.
+	// Addrs are the addresses at which other ranks reach this one. An unspecified
+	// host, as in ":7000", becomes the local address of the connection to the
+	// coordinator.
 	Addrs []string
 
-	// Listen, if set, is asked for Addrs once the coordinator has been reached,
-	// with the local IP address (and zone) that it was reached from. It is
-	// called at most once.
+	// Listen, if set, returns Addrs. It is called at most once, when this rank has
+	// connected to the coordinator, with the local IP address (and zone) of that
+	// connection.
 	Listen func(ip string) (addrs []string, err error)
 
 	dial func(ctx context.Context, addr string) (net.Conn, error) // for tests
@@ -50,7 +51,7 @@ func (c *JoinConfig) validate() error {
 		return badConfig(fieldSize, "%d is out of range; a job has 1..%d ranks", c.Size, MaxSize)
 	}
 	if c.Rank < 0 || c.Rank >= c.Size {
-		return badConfig(fieldRank, "%d is out of range; %s makes it 0..%d", c.Rank, fieldSize, c.Size-1)
+		return badConfig(fieldRank, "%d is out of range; %s allows 0..%d", c.Rank, fieldSize, c.Size-1)
 	}
 	if c.Timeout < 0 {
 		return badConfig(fieldTimeout, "%v is negative", c.Timeout)
@@ -65,7 +66,7 @@ func (c *JoinConfig) validate() error {
 	return nil
 }
 
-// An UnreachableError says that no coordinator could be joined in time.
+// An UnreachableError reports that the coordinator could not be reached in time.
 type UnreachableError struct {
 	Coordinator string
 	Waited      time.Duration
@@ -73,21 +74,20 @@ type UnreachableError struct {
 }
 
 func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("no coordinator at %s within %s: %v; "+
+	return fmt.Sprintf("no coordinator answered at %s within %s: %v; "+
 		"check that rank 0 (or the launcher) is running and that this is its address", e.Coordinator, seconds(e.Waited), e.Err)
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// Join registers this rank at the coordinator and waits for the others. It tries
-// again, until its time is over, as long as nobody listens there or the connection
-// breaks; what cannot get better by waiting it returns at once.
+// Join registers this rank at the coordinator and waits for the others. While nobody
+// listens there, or if the connection breaks, it tries again until the timeout. It
+// returns at once an error that waiting cannot fix.
 //
-// Errors: *MissingError if ranks did not arrive, *UnreachableError if the
-// coordinator did not answer, *handshake.AuthError if tokens differ,
-// *handshake.RejectedError if the coordinator turned this rank away (its text says
-// why), *handshake.ProtocolError if that address is another program's, and the
-// cause of ctx if that ended.
+// Errors: *MissingError if ranks did not arrive, *UnreachableError if the coordinator
+// did not answer, *handshake.AuthError if tokens differ, *handshake.RejectedError if the
+// coordinator refused this rank (its text tells why), *handshake.ProtocolError if
+// another program listens at that address, and the cause of ctx if ctx ended.
 func Join(ctx context.Context, cfg JoinConfig) (*Roster, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func Join(ctx context.Context, cfg JoinConfig) (*Roster, error) {
 	j := joiner{JoinConfig: cfg, start: time.Now()}
 	j.deadline = j.start.Add(cfg.Timeout)
 	if end, ok := ctx.Deadline(); ok && end.Before(j.deadline) {
-		// Early enough to hear who is missing before ctx ends.
+		// Stop early enough to learn who is missing before ctx ends.
 		j.deadline = end.Add(-min(time.Second, time.Until(end)/10))
 	}
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
@@ -128,11 +128,12 @@ type joiner struct {
 	listening       bool // Listen has been called
 }
 
-// A finalError is one that no further attempt would mend.
+// A finalError is an error that another attempt would not fix.
 type finalError struct{ error }
 
 func (e finalError) Unwrap() error { return e.error }
 
+// final reports whether another attempt would end with the same error.
 func final(err error) bool {
 	if _, ok := errors.AsType[finalError](err); ok {
 		return true
@@ -150,7 +151,7 @@ func final(err error) bool {
 	return ok
 }
 
-// attempt is one try, from connecting to having the roster.
+// attempt connects, registers and waits for the roster, once.
 func (j *joiner) attempt(ctx context.Context) ([]Peer, error) {
 	dialCtx, cancel := context.WithDeadline(ctx, j.soon(dialTimeout))
 	defer cancel()
@@ -159,11 +160,11 @@ func (j *joiner) attempt(ctx context.Context) ([]Peer, error) {
 		return nil, err
 	}
 	defer conn.Close()
-	// Without a listener, TCP on one machine can connect a port to itself.
+	// If nobody listens, TCP on one machine can connect a port to itself.
 	if conn.LocalAddr().Network() == "tcp" && conn.LocalAddr().String() == conn.RemoteAddr().String() {
 		return nil, errors.New("nothing listens there")
 	}
-	// Closing, unlike a deadline in the past, cannot be undone by what follows.
+	// Close conn: unlike a deadline in the past, nothing below can undo that.
 	closed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { conn.Close(); close(closed) })
 	defer func() {
@@ -193,7 +194,7 @@ func (j *joiner) attempt(ctx context.Context) ([]Peer, error) {
 	return peers, nil
 }
 
-// soon is d from now, or the deadline if that is earlier.
+// soon returns the time d from now, or the deadline if that is earlier.
 func (j *joiner) soon(d time.Duration) time.Time {
 	if t := time.Now().Add(d); t.Before(j.deadline) {
 		return t
@@ -223,7 +224,7 @@ func (j *joiner) register(conn net.Conn, ip netip.Addr) error {
 		reg.Addrs = append(reg.Addrs, e.String())
 	}
 	if err := reg.check(); err != nil {
-		return finalError{fmt.Errorf("what rank %d advertises: %w", j.Rank, err)}
+		return finalError{fmt.Errorf("addresses of rank %d: %w", j.Rank, err)}
 	}
 	frame, err := encodeFrame(frameRegister, reg)
 	if err != nil {
@@ -233,7 +234,7 @@ func (j *joiner) register(conn net.Conn, ip netip.Addr) error {
 	return err
 }
 
-// roster waits for the coordinator's word.
+// roster waits for the coordinator to send the roster, or why there is none.
 func (j *joiner) roster(conn io.Reader) ([]Peer, error) {
 	peers := make([]Peer, 0, j.Size)
 	for len(peers) < j.Size {

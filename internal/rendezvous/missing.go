@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// How much of what went wrong a MissingError carries.
+// Limits of the lists in a MissingError.
 const (
 	maxListedRanks   = 16
 	maxListedTrouble = 4
 )
 
-// A MissingError says that ranks did not arrive in time. Every rank that did gets
-// it, and so does Serve.
+// A MissingError reports that ranks did not arrive in time. Every rank that did arrive
+// gets it, and Serve returns it.
 type MissingError struct {
 	Missing []int // ranks, ascending
 	Size    int
-	Waited  time.Duration // by the one who reports
+	Waited  time.Duration // how long the rank that reports it has waited
 
-	// What happened to connections meanwhile: one of them may well be the rank
-	// that is missing. The lists hold the first few.
+	// Connections that failed meanwhile: one of them may be the missing rank. The
+	// lists hold the first few.
 	AuthFailures int      // connections that failed authentication
 	AuthFrom     []string // where those came from
-	Refusals     []string // why ranks that knew the token were turned away
+	Refusals     []string // why ranks that knew the token were refused
 }
 
 func (e *MissingError) Error() string {
@@ -43,7 +43,7 @@ func (e *MissingError) Error() string {
 	return b.String()
 }
 
-// rankList names ranks: "rank 2", "ranks 2 and 3", "ranks 1, 2 and 3".
+// rankList formats ranks: "rank 2", "ranks 2 and 3", "ranks 1, 2 and 3".
 func rankList(ranks []int) string {
 	if len(ranks) == 1 {
 		return "rank " + strconv.Itoa(ranks[0])
@@ -63,7 +63,7 @@ func rankList(ranks []int) string {
 	return "ranks " + strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// seconds writes d for people: "60 s", "0.25 s".
+// seconds formats d: "60 s", "0.25 s".
 func seconds(d time.Duration) string {
 	unit := time.Second
 	if d < 10*time.Second {

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// A pending holds the connections that have not yet shown who they are. When there
-// are too many, the oldest is closed: an honest one takes milliseconds, so that is
-// most likely one that only connected, and it cannot keep others out.
+// A pending holds the connections that have not yet proved who they are. When there are
+// too many, the oldest is closed: an honest rank takes milliseconds, so the oldest is
+// most likely a stranger that stays silent, and it cannot keep others out.
 type pending struct {
 	limit int
 
@@ -19,7 +19,7 @@ type pending struct {
 
 func newPending(limit int) *pending { return &pending{limit: limit} }
 
-// add takes conn in; the function it returns takes it out, and may be called again.
+// add adds conn; remove removes it, and may be called more than once.
 func (p *pending) add(conn net.Conn) (remove func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,7 +40,7 @@ func (p *pending) add(conn net.Conn) (remove func()) {
 	}
 }
 
-// close closes every connection in p, and every one that is still to come.
+// close closes every connection in p, and those that are added later.
 func (p *pending) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

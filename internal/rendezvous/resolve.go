@@ -9,23 +9,20 @@ import (
 	"syscall"
 )
 
-// A ListenFunc opens the listeners for the data of this rank at the addresses
-// given, of which the ports may be 0, and returns the addresses it then listens
-// at, in the same order, with their ports.
+// A ListenFunc opens this rank's data listeners at the given addresses, whose ports may
+// be 0. It returns the addresses with the actual ports, in the same order.
 type ListenFunc func(at []string) (addrs []string, err error)
 
-// Resolve finds out who this rank is and where its peers are, whichever way cfg
-// describes.
+// Resolve finds out who this rank is and where its peers are, as cfg describes.
 //
-// It calls listen once, as soon as it is known where this rank has to listen: at
-// its own addresses from the list or the hostfile, or, with a coordinator, at the
-// local address that reaches the coordinator, with port 0. Alone, it does not call
-// it. What listen has opened stays open, and is the caller's to close, whether or
-// not Resolve succeeds.
+// It calls listen once, as soon as it knows where this rank listens: at its own
+// addresses from the list or the hostfile, or, with a coordinator, at the local address
+// of the connection to the coordinator, with port 0. For a job of one rank it does not
+// call listen. The caller closes what listen opened, whether or not Resolve succeeds.
 //
-// Where that would expose the job (see CheckExposure) it fails before listening.
-// Errors are those of Config.Validate, ReadHostfile, CheckExposure and Join, and
-// that of listen, wrapped.
+// If listening would expose the job (see CheckExposure), Resolve fails before it
+// listens. Errors are those of Config.Validate, ReadHostfile, CheckExposure and Join,
+// and that of listen, wrapped.
 func Resolve(ctx context.Context, cfg Config, listen ListenFunc) (*Roster, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -101,7 +98,7 @@ func hostfilePeers(cfg Config) ([]Peer, []EdgeSpec, error) {
 	return peers, h.EdgeSpecs(), nil
 }
 
-// coordinate joins at the coordinator, and serves it if that is this rank's part.
+// coordinate joins at the coordinator, which rank 0 also serves unless cfg.Served.
 func coordinate(ctx context.Context, cfg Config, open ListenFunc) (*Roster, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -113,9 +110,9 @@ func coordinate(ctx context.Context, cfg Config, open ListenFunc) (*Roster, erro
 		}
 		go func() {
 			defer close(served)
-			// Its error says nothing that Join does not: either both fail for
-			// the same reason, or a rank was lost after the roster was complete,
-			// which the fabric notices.
+			// Its error adds nothing to that of Join: either both fail for the
+			// same reason, or a rank was lost after the roster was complete, which
+			// the fabric detects.
 			_ = Serve(ctx, ln, ServerConfig{
 				Size: cfg.Size, Token: cfg.Token, Generation: cfg.Generation, Timeout: cfg.startTimeout(), Logger: cfg.Logger,
 			})
@@ -141,8 +138,7 @@ func coordinate(ctx context.Context, cfg Config, open ListenFunc) (*Roster, erro
 	return roster, err
 }
 
-// listenCoordinator opens the coordinator's address, and says what to do if that
-// cannot be.
+// listenCoordinator listens at the coordinator's address. Its error tells what to do.
 func listenCoordinator(cfg Config) (net.Listener, error) {
 	if err := CheckExposure([]string{cfg.Coordinator}, cfg.Token, cfg.Insecure); err != nil {
 		return nil, err
@@ -154,12 +150,13 @@ func listenCoordinator(cfg Config) (net.Listener, error) {
 	case errors.Is(err, syscall.EADDRINUSE):
 		err = fmt.Errorf("%w; choose another port, the same on all ranks", err)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		err = fmt.Errorf("%w; it has to be an address of rank 0's own machine", err)
+		err = fmt.Errorf("%w; it must be an address of rank 0's own machine", err)
 	}
 	return nil, fmt.Errorf("rank 0 cannot serve the coordinator: %w", err)
 }
 
-// hostname is for messages only, so not knowing it is no error.
+// hostname returns the machine's name, for messages only: failure to get it is not an
+// error.
 func hostname() string {
 	name, err := os.Hostname()
 	if err != nil {

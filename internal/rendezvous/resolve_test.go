@@ -39,8 +39,8 @@ func (d *data) listen(at []string) (addrs []string, err error) {
 	return addrs, nil
 }
 
-// noneLeft checks that no goroutine of this package is left. One that has said it
-// is done may still have to be scheduled once to be gone.
+// noneLeft checks that no goroutine of this package is left. A goroutine that is done
+// may have to be scheduled once more before it is gone.
 func noneLeft(t *testing.T) {
 	t.Helper()
 	buf := make([]byte, 1<<20)
@@ -103,14 +103,14 @@ func TestResolveRefuses(t *testing.T) {
 	}{
 		{"invalid", Config{Rank: 5}, "cannot be alone"},
 		{"size of hostfile", Config{Rank: 1, Size: 3, Hostfile: two}, "--world-size (THUNDER_WORLD_SIZE): 3 ranks, but the hostfile lists 2"},
-		{"rank of hostfile", Config{Rank: 2, Hostfile: two}, "--rank (THUNDER_RANK): 2 is out of range; the hostfile makes it 0..1"},
+		{"rank of hostfile", Config{Rank: 2, Hostfile: two}, "--rank (THUNDER_RANK): 2 is out of range; the hostfile allows 0..1"},
 		{"hostfile", Config{Rank: 0, Hostfile: "[]"}, "hostfile:1: hosts: lists no host"},
 		{"no hostfile", Config{Rank: 0, Hostfile: "/nonexistent/c.json"}, "no such file"},
 		{"hostfile without addresses", Config{Rank: 0, Hostfile: `[{"ssh":"a"}]`}, `host "a" has no address`},
 		{"exposed", Config{Rank: 0, Addrs: []string{"0.0.0.0:7000"}}, "without a token"},
 		{"exposed coordinator", Config{Rank: 0, Size: 1, Coordinator: "192.0.2.1:7000"}, "without a token"},
 		{"exposed data", Config{Rank: 0, Size: 1, Coordinator: freeaddr.Loopback(t, 1)[0], Addrs: []string{":0"}}, "listening on :0 without a token"},
-		{"not our address", Config{Rank: 0, Size: 1, Coordinator: "192.0.2.1:7000", Insecure: true}, "it has to be an address of rank 0's own machine"},
+		{"not our address", Config{Rank: 0, Size: 1, Coordinator: "192.0.2.1:7000", Insecure: true}, "it must be an address of rank 0's own machine"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -221,7 +221,8 @@ func TestResolveServed(t *testing.T) {
 	noneLeft(t)
 }
 
-// TestListenFails has rank 0, which serves, end both of its parts.
+// TestListenFails checks that rank 0, if it cannot listen, ends both its coordinator and
+// its join.
 func TestListenFails(t *testing.T) {
 	no := errors.New("no listener today")
 	cfg := Config{Rank: 0, Size: 2, Coordinator: freeaddr.Loopback(t, 1)[0], Token: []byte("k")}

@@ -10,12 +10,12 @@ import (
 	"thundercollective/internal/rendezvous/handshake"
 )
 
-// handle takes one connection from its first byte to its end.
+// handle serves one connection.
 func (s *server) handle(conn net.Conn) {
 	defer conn.Close()
 	settled := s.pending.add(conn)
 	defer settled()
-	// Errors of SetDeadline are those of a closed connection; reading says so too.
+	// SetDeadline fails only on a closed connection, and then reading fails too.
 	_ = conn.SetDeadline(time.Now().Add(handshakeTimeout))
 
 	st := &seat{conn: conn, rank: NoRank, gone: make(chan struct{})}
@@ -28,27 +28,27 @@ func (s *server) handle(conn net.Conn) {
 		s.note(err, conn.RemoteAddr())
 		return
 	}
-	// The deadline for writing is from now on deliver's.
+	// From now on, deliver sets the deadline for writing.
 	_ = conn.SetReadDeadline(time.Time{})
 	watch(conn)
 	s.wake()
 
-	// The rank has nothing more to say: when this read returns it is gone, or
-	// breaks the protocol, or deliver has hung up.
+	// The rank sends nothing more. When this read returns, the rank is gone or
+	// violates the protocol, or deliver has hung up.
 	_, _ = conn.Read(make([]byte, 1))
 }
 
-// admit checks who an authenticated rank says it is, and gives it its seat.
+// admit checks the hello of an authenticated rank, and gives it its seat.
 func (s *server) admit(h handshake.Hello, st *seat) error {
 	ours := h.Purpose == handshake.PurposeJoin && h.To == 0
-	if s.cfg.Heard != nil && ours && h.From < h.Size && h.Size == uint32(s.cfg.Size) && h.Generation >= s.cfg.Generation {
-		s.cfg.Heard(int(h.From), h.Generation)
+	if s.cfg.OnJoin != nil && ours && h.From < h.Size && h.Size == uint32(s.cfg.Size) && h.Generation >= s.cfg.Generation {
+		s.cfg.OnJoin(int(h.From), h.Generation)
 	}
 	switch {
 	case !ours:
 		return &handshake.RejectedError{Code: handshake.Other, Text: "this is a coordinator, not a rank"}
 	case h.Generation > s.cfg.Generation:
-		// This coordinator is a left-over that will soon make room.
+		// This coordinator is left over from before a restart and will end soon.
 		return &handshake.RejectedError{Code: handshake.Busy, Text: fmt.Sprintf(
 			"the coordinator still serves generation %d of the job, the rank is of generation %d", s.cfg.Generation, h.Generation)}
 	case h.Generation < s.cfg.Generation:
@@ -56,13 +56,13 @@ func (s *server) admit(h handshake.Hello, st *seat) error {
 			"the rank is of generation %d of the job, the coordinator of generation %d", h.Generation, s.cfg.Generation)}
 	case h.Size != uint32(s.cfg.Size):
 		return &handshake.RejectedError{Code: handshake.WrongSize, Text: fmt.Sprintf(
-			"rank %d was told a world size of %d, the coordinator %d", h.From, h.Size, s.cfg.Size)}
+			"rank %d was started with world size %d, the coordinator with %d", h.From, h.Size, s.cfg.Size)}
 	case h.From >= h.Size:
 		return &handshake.RejectedError{Code: handshake.WrongRank, Text: fmt.Sprintf(
 			"rank %d is out of range for a world size of %d", h.From, h.Size)}
 	}
-	// A rank that was restarted may get here before the end of its earlier
-	// connection was noticed.
+	// A restarted rank may get here before the end of its earlier connection was
+	// noticed.
 	patience := time.NewTimer(rejoinGrace)
 	defer patience.Stop()
 	for {
@@ -80,7 +80,7 @@ func (s *server) admit(h handshake.Hello, st *seat) error {
 	}
 }
 
-// seat gives st the place of rank, or returns who has it.
+// seat gives st the seat of rank, or returns the holder of that seat.
 func (s *server) seat(st *seat, rank int) (holder *seat, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,8 +95,8 @@ func (s *server) seat(st *seat, rank int) (holder *seat, err error) {
 	return nil, nil
 }
 
-// watch has the system notice a rank whose machine vanished, so that it can join
-// again.
+// watch enables keep-alives, so that the connection of a rank whose machine vanished
+// ends and the rank can join again.
 func watch(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{
@@ -105,9 +105,9 @@ func watch(conn net.Conn) {
 	}
 }
 
-// register reads what a seated rank says about itself. What is wrong with that is
-// told to the rank and returned. settled is called before the rank counts: from
-// then on the connection is deliver's to close.
+// register reads the registration of a seated rank. It sends an error to the rank, and
+// returns it. It calls settled before the rank counts as arrived: from then on deliver
+// closes the connection.
 func (s *server) register(st *seat, settled func()) error {
 	kind, body, err := readFrame(st.conn)
 	if err != nil {
@@ -134,10 +134,10 @@ func (s *server) register(st *seat, settled func()) error {
 	if frame, err := encodeFrame(frameRefused, refusal{rej.Code, rej.Text}); err == nil {
 		_, _ = st.conn.Write(frame)
 	}
-	return fmt.Errorf("turned away rank %d at %s: %w", st.rank, st.conn.RemoteAddr(), rej)
+	return fmt.Errorf("refused rank %d at %s: %w", st.rank, st.conn.RemoteAddr(), rej)
 }
 
-// take makes a registered rank count.
+// take counts a registered rank as arrived.
 func (s *server) take(st *seat, reg *registration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,8 +149,8 @@ func (s *server) take(st *seat, reg *registration) error {
 			continue
 		}
 		for _, addr := range reg.Addrs {
-			// Two machines may well have the same link-local address, on
-			// different cables.
+			// Two machines may have the same link-local address on different
+			// cables.
 			if e, err := parseEndpoint(addr); err == nil && e.ip.IsLinkLocalUnicast() {
 				continue
 			}
@@ -164,7 +164,7 @@ func (s *server) take(st *seat, reg *registration) error {
 	return nil
 }
 
-// leave gives the seat back, if st ever had one.
+// leave frees the seat of st, if it has one.
 func (s *server) leave(st *seat) {
 	s.mu.Lock()
 	if st.rank != NoRank && s.seats[st.rank] == st {
@@ -175,7 +175,7 @@ func (s *server) leave(st *seat) {
 	s.wake()
 }
 
-// wake has wait look at the seats again.
+// wake makes wait look at the seats again.
 func (s *server) wake() {
 	select {
 	case s.changed <- struct{}{}:
@@ -183,7 +183,7 @@ func (s *server) wake() {
 	}
 }
 
-// note keeps what may explain why a rank is missing.
+// note records an error that may explain why a rank is missing.
 func (s *server) note(err error, from net.Addr) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,12 +192,12 @@ func (s *server) note(err error, from net.Addr) {
 		t.AuthFailures++
 		if len(t.AuthFrom) < maxListedTrouble {
 			t.AuthFrom = append(t.AuthFrom, from.String())
-			s.cfg.Logger.Warn("rank turned away", "err", err)
+			s.cfg.Logger.Warn("refused a rank", "err", err)
 		}
 		return
 	}
 	if _, ok := errors.AsType[*handshake.RejectedError](err); ok && len(t.Refusals) < maxListedTrouble {
 		t.Refusals = append(t.Refusals, err.Error())
-		s.cfg.Logger.Warn("rank turned away", "err", err)
+		s.cfg.Logger.Warn("refused a rank", "err", err)
 	}
 }

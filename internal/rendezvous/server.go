@@ -10,32 +10,32 @@ import (
 	"time"
 )
 
-// Limits of the coordinator. They are not for users to choose: honest ranks do not
-// notice them.
+// Limits of the coordinator. They are not configurable, because honest ranks never
+// reach them.
 const (
 	handshakeTimeout = 5 * time.Second        // from connecting to having registered
-	deliverTimeout   = 5 * time.Second        // for telling a rank the outcome
-	rejoinGrace      = 500 * time.Millisecond // for a rank's earlier connection to be seen dead
+	deliverTimeout   = 5 * time.Second        // for sending the outcome to a rank
+	rejoinGrace      = 500 * time.Millisecond // for noticing the end of a rank's earlier connection
 	minPending       = 128                    // connections that have not registered
 )
 
-// A ServerConfig is what a coordinator has to know.
+// A ServerConfig describes the job that a coordinator serves.
 type ServerConfig struct {
 	Size       int
 	Token      []byte
 	Generation uint32
-	Timeout    time.Duration // for all ranks to arrive; 0 is DefaultStartTimeout
+	Timeout    time.Duration // for all ranks to arrive; 0 means DefaultStartTimeout
 
-	// Logger, if set, is told of the first few that are turned away: who waits for
-	// them need not wait for the end to be told why.
+	// Logger, if set, gets a line for each of the first few ranks that are refused, so
+	// that the user learns the reason before the timeout.
 	Logger *slog.Logger
-	// Heard, if set, is told of every rank that knows the token and asks for this
-	// generation or a later one. Who asks for a later one is turned away for now, and
-	// tries again: time for Heard's owner to serve that. It may be called from several
-	// goroutines at once, and must not wait for Serve.
-	Heard func(rank int, generation uint32)
-	// Met, if set, is called when all ranks are there, before any is told.
-	Met func()
+	// OnJoin, if set, is called for every rank that knows the token and wants to join
+	// this generation or a later one. A rank that wants a later one is refused for now
+	// and tries again, which gives the caller time to serve that generation. OnJoin may
+	// be called from several goroutines at once, and must not wait for Serve.
+	OnJoin func(rank int, generation uint32)
+	// OnComplete, if set, is called when all ranks have arrived, before they learn it.
+	OnComplete func()
 }
 
 func (c *ServerConfig) validate() error {
@@ -54,15 +54,15 @@ func (c *ServerConfig) validate() error {
 	return nil
 }
 
-// Serve is the coordinator of one job: it waits at ln until every rank has
-// joined, hands the roster to all of them, and returns nil.
+// Serve is the coordinator of one job: it accepts connections on ln until every rank
+// has joined, sends the roster to all of them, and returns nil.
 //
-// When a rank does not arrive within the timeout, or within the patience of one
-// that did, all that did are told, and Serve returns a *MissingError. When ctx ends
-// they are told as well, and Serve returns its cause. Connections that fail the
-// handshake, say nothing, or come from a rank that is already there harm nobody.
+// If a rank does not arrive within the timeout, or before one that did gives up, Serve
+// sends a *MissingError to the ranks that did arrive, and returns it. If ctx ends, it
+// sends and returns the cause of ctx. Connections that fail the handshake, stay silent,
+// or claim a rank that has already arrived do not disturb the others.
 //
-// Serve closes ln. When it returns, everything it started has ended.
+// Serve closes ln. When it returns, all goroutines that it started have ended.
 func Serve(ctx context.Context, ln net.Listener, cfg ServerConfig) error {
 	defer ln.Close()
 	if err := cfg.validate(); err != nil {
@@ -85,8 +85,8 @@ func Serve(ctx context.Context, ln net.Listener, cfg ServerConfig) error {
 	ln.Close()
 	acceptor.Wait()
 	s.pending.close()
-	if out.err == nil && cfg.Met != nil {
-		cfg.Met()
+	if out.err == nil && cfg.OnComplete != nil {
+		cfg.OnComplete()
 	}
 	lost := out.deliver()
 	s.handlers.Wait()
@@ -106,24 +106,24 @@ type server struct {
 	ended    chan struct{} // closed when it is decided
 
 	mu      sync.Mutex
-	seats   []*seat // by rank; nil if not here
-	over    bool    // decided: nobody is seated any more
+	seats   []*seat // by rank; nil if it has not arrived
+	over    bool    // decided: nobody gets a seat any more
 	trouble MissingError
 }
 
-// A seat is a rank's place, from its handshake on.
+// A seat is a rank's place in the job, from its handshake on.
 type seat struct {
 	conn  net.Conn
 	rank  int
 	peer  Peer
 	ready bool          // it has registered
-	until time.Time     // when it loses patience
+	until time.Time     // when it gives up
 	gone  chan struct{} // closed when its connection has ended
 }
 
-// An outcome is how the job started, or did not.
+// An outcome tells how the job started, or why it did not.
 type outcome struct {
-	tell  []byte  // frames for the ranks that are there
+	tell  []byte  // frames for the ranks that have arrived
 	seats []*seat // those ranks
 	err   error   // for the caller of Serve
 }
@@ -138,7 +138,7 @@ func (s *server) accept(ln net.Listener) error {
 	}
 }
 
-// wait returns when all ranks are there or it is clear that they will not be.
+// wait returns when all ranks have arrived or it is certain that they will not.
 func (s *server) wait(ctx context.Context, acceptErr <-chan error) outcome {
 	for {
 		out, until := s.decide(time.Now())
@@ -161,8 +161,8 @@ func (s *server) wait(ctx context.Context, acceptErr <-chan error) outcome {
 	}
 }
 
-// decide ends the rendezvous if it is complete or its time is over; else it says
-// when that will be.
+// decide ends the rendezvous if it is complete or has timed out; otherwise it returns
+// when it will time out.
 func (s *server) decide(now time.Time) (*outcome, time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +185,7 @@ func (s *server) decide(now time.Time) (*outcome, time.Time) {
 		for _, peer := range peers {
 			frame, err := encodeFrame(framePeer, peer)
 			if err != nil {
-				// It came in a frame; there is nothing to make it longer.
+				// Cannot happen: the peer arrived in a frame of this size.
 				out.err = fmt.Errorf("coordinator: %w", err)
 			}
 			out.tell = append(out.tell, frame...)
@@ -202,7 +202,7 @@ func (s *server) decide(now time.Time) (*outcome, time.Time) {
 	return &out, until
 }
 
-// stop ends the rendezvous for a reason of the coordinator's own.
+// stop ends the rendezvous because the coordinator cannot go on.
 func (s *server) stop(cause error) outcome {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +212,7 @@ func (s *server) stop(cause error) outcome {
 	return out
 }
 
-// end closes the doors. The caller holds mu.
+// end stops the seating of ranks. The caller holds mu.
 func (s *server) end() (out outcome) {
 	s.over = true
 	close(s.ended)
@@ -224,8 +224,8 @@ func (s *server) end() (out outcome) {
 	return out
 }
 
-// deliver tells the ranks, all at once, and hangs up. Its error names those that
-// could not be told.
+// deliver sends the outcome to all ranks in parallel, and hangs up. Its error names the
+// ranks that it could not be sent to.
 func (o *outcome) deliver() error {
 	lost := make([]error, len(o.seats))
 	var wg sync.WaitGroup
@@ -234,7 +234,7 @@ func (o *outcome) deliver() error {
 			defer st.conn.Close()
 			_ = st.conn.SetWriteDeadline(time.Now().Add(deliverTimeout))
 			if _, err := st.conn.Write(o.tell); err != nil {
-				lost[i] = fmt.Errorf("rank %d went away as the job came together: %w", st.rank, err)
+				lost[i] = fmt.Errorf("rank %d disconnected as the job started: %w", st.rank, err)
 			}
 		})
 	}

@@ -5,16 +5,15 @@ import (
 	"net/netip"
 )
 
-// localIP is this end's address, or the zero Addr if conn has none.
+// localIP returns the local address of conn, or the zero Addr if it has none.
 func localIP(conn net.Conn) netip.Addr {
 	ap, _ := netip.ParseAddrPort(conn.LocalAddr().String())
 	return ap.Addr().Unmap()
 }
 
-// rezone replaces the zones of link-local addresses. A zone is the name that one
-// machine has for its interface: another machine reaches the same address through
-// an interface of its own, most likely the one through which it reached the
-// coordinator, if that too is link-local.
+// rezone replaces the zones of link-local addresses. A zone is one machine's name for
+// its interface. Another machine reaches the address through an interface of its own:
+// most likely the one to the coordinator, if that address is link-local too.
 func rezone(peers []Peer, zone string) {
 	if zone == "" {
 		return

@@ -9,16 +9,16 @@ import (
 	"thundercollective/internal/topology/probe"
 )
 
-// A Plug is a cable to add, or the reason why it cannot be.
+// A Plug is a cable to add, or the reason why it cannot be added.
 type Plug struct {
 	A   End    `json:"a"`
 	B   End    `json:"b"`
-	For string `json:"for"` // the shape it leads to
-	// Blocked says why there is no free port for it, and what to unplug.
+	For string `json:"for"` // the shape that it completes
+	// Blocked tells why the cable cannot be plugged in, and what to do about it.
 	Blocked string `json:"blocked,omitempty"`
 }
 
-// String is the advice in one sentence.
+// String returns the advice as a sentence.
 func (p Plug) String() string {
 	if p.Blocked != "" {
 		return fmt.Sprintf("%s and %s need a cable, but %s", p.A.Host, p.B.Host, p.Blocked)
@@ -26,7 +26,7 @@ func (p Plug) String() string {
 	return fmt.Sprintf("plug %s into %s", p.A, p.B)
 }
 
-// advise says which cables to add. Ports are given out once each, best first.
+// advise returns the cables to add. It uses each free port once, best first.
 func advise(g *Graph) []Plug {
 	s := g.Shape
 	want, target := s.Missing, Mesh
@@ -51,7 +51,7 @@ func advise(g *Graph) []Plug {
 		any = any || len(m.Thunderbolt.Ports) > 0
 	}
 	if !any {
-		return nil // nothing with ports that we could name
+		return nil // no machine has ports that the advice could name
 	}
 	var out []Plug
 	for _, w := range want {
@@ -64,7 +64,7 @@ func plug(g *Graph, free [][]probe.Port, a, b int, target string) Plug {
 	p := Plug{A: End{Machine: a, Host: g.Machines[a].Host}, B: End{Machine: b, Host: g.Machines[b].Host}, For: target}
 	for _, c := range g.Between(a, b) {
 		// There is a cable; another one would not help.
-		p.Blocked = fmt.Sprintf("the one in %s is seen from that end only: push both plugs in, or try another cable", c.A)
+		p.Blocked = fmt.Sprintf("only that end sees the one in %s: push both plugs in, or try another cable", c.A)
 		return p
 	}
 	var full []string
@@ -88,7 +88,7 @@ func plug(g *Graph, free [][]probe.Port, a, b int, target string) Plug {
 	return p
 }
 
-// freePorts lists a machine's empty ports, those that can do the most first.
+// freePorts returns a machine's empty ports, the most capable first.
 func freePorts(m *probe.Machine) []probe.Port {
 	var out []probe.Port
 	for _, p := range m.Thunderbolt.Ports {
@@ -116,8 +116,8 @@ func boolOrder(a, b bool) int {
 	return -1
 }
 
-// unplugHint names something on a full machine that could make room: a second
-// cable to a machine it is joined to already, or a device that is no computer.
+// unplugHint names something to unplug from a machine without free ports: a second
+// cable to the same machine, or a device that is not a computer.
 func unplugHint(g *Graph, m int) string {
 	for i := range g.Cables {
 		c := &g.Cables[i]
@@ -139,12 +139,12 @@ func unplugHint(g *Graph, m int) string {
 	return ""
 }
 
-// macStudios are the models whose first Thunderbolt interface sits beside the
-// Ethernet port and cannot do RDMA.
+// macStudios are the models whose first Thunderbolt port is next to the Ethernet port
+// and cannot do RDMA.
 var macStudios = []string{"Mac15,14", "Mac16,9"}
 
-// NoRDMAPort reports whether an interface belongs to a port known to be unable to
-// do RDMA although its neighbours can: on a Mac Studio, the one beside Ethernet.
+// NoRDMAPort reports whether an interface belongs to a port that cannot do RDMA although
+// the other ports of the machine can: on a Mac Studio, the port next to Ethernet.
 func NoRDMAPort(m *probe.Machine, itf string) bool {
 	return itf == "en2" && slices.Contains(macStudios, m.Model)
 }

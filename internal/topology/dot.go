@@ -22,7 +22,7 @@ func (g *Graph) WriteDOT(w io.Writer) error {
 		far := "m" + strconv.Itoa(c.B.Machine)
 		if !c.B.Known() {
 			far = "x" + strconv.Itoa(i)
-			fmt.Fprintf(&b, "  %s [label=%s, style=\"rounded,dashed\"];\n", far, strconv.Quote(c.B.Host+"\n(not asked)"))
+			fmt.Fprintf(&b, "  %s [label=%s, style=\"rounded,dashed\"];\n", far, strconv.Quote(c.B.Host+"\n(not queried)"))
 		}
 		fmt.Fprintf(&b, "  m%d -- %s [label=%s, taillabel=%s, headlabel=%s, color=%q, penwidth=%.1f];\n", c.A.Machine, far,
 			strconv.Quote(c.caption()), portLabel(c.A), portLabel(c.B), c.colour(), c.width())

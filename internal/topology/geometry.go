@@ -9,7 +9,7 @@ func (p point) sub(q point) point     { return point{p.x - q.x, p.y - q.y} }
 func (p point) scale(k float64) point { return point{p.x * k, p.y * k} }
 func (p point) length() float64       { return math.Hypot(p.x, p.y) }
 
-// unit is the direction of p; the zero vector points right.
+// unit returns the direction of p; that of the zero vector is to the right.
 func (p point) unit() point {
 	if l := p.length(); l > 1e-9 {
 		return p.scale(1 / l)
@@ -17,7 +17,7 @@ func (p point) unit() point {
 	return point{1, 0}
 }
 
-// turned is p rotated by a quarter.
+// turned returns p rotated by 90 degrees.
 func (p point) turned() point { return point{-p.y, p.x} }
 
 type box struct{ x, y, w, h float64 }
@@ -39,5 +39,5 @@ func (c bezier) at(t float64) point {
 	return c[0].scale(u * u * u).add(c[1].scale(3 * u * u * t)).add(c[2].scale(3 * u * t * t)).add(c[3].scale(t * t * t))
 }
 
-// textWidth guesses the width of a text in a sans-serif font, on the wide side.
+// textWidth estimates the width of a text in a sans-serif font. It is rather too wide.
 func textWidth(s string, px float64) float64 { return float64(len([]rune(s))) * px * 0.6 }

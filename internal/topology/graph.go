@@ -9,14 +9,13 @@ import (
 	"thundercollective/internal/topology/probe"
 )
 
-// A Graph is a set of machines and what joins them.
+// A Graph is a set of machines and the cables and networks between them.
 type Graph struct {
 	Machines []*probe.Machine `json:"machines"`
 	Cables   []Cable          `json:"cables"`
 	Networks []Network        `json:"networks,omitempty"`
 	Shape    Shape            `json:"shape"`
-	// Plug lists the cables to add: to become a mesh, or where that is too far
-	// away, a ring.
+	// Plug lists the cables to add for a mesh or, if that takes too many, a ring.
 	Plug []Plug `json:"plug,omitempty"`
 }
 
@@ -30,9 +29,9 @@ const (
 // How the two ends of a cable were matched, best first.
 const (
 	ByIdentity   = "identity"   // each end names the other
-	ByNeighbour  = "neighbours" // the interfaces have heard each other
+	ByNeighbour  = "neighbours" // the interfaces have seen each other on the network
 	ByOneEnd     = "one end"    // only one end reports it
-	ByAssumption = "assumed"    // several equal candidates, paired in order
+	ByAssumption = "assumed"    // there are several candidates, paired in order
 )
 
 // Transports a cable can carry now, best first.
@@ -42,7 +41,7 @@ const (
 	OverNone = "none" // plugged in, but without addresses
 )
 
-// A Cable joins two ends.
+// A Cable is a cable between two machines.
 type Cable struct {
 	A         End      `json:"a"`
 	B         End      `json:"b"`
@@ -55,18 +54,18 @@ type Cable struct {
 
 // An End is one end of a cable.
 type End struct {
-	Machine   int    `json:"machine"` // index in Graph.Machines, -1 for a machine that was not asked
+	Machine   int    `json:"machine"` // index in Graph.Machines, -1 for a machine that is not in it
 	Host      string `json:"host"`
-	Port      int    `json:"port,omitempty"` // 0: not known
+	Port      int    `json:"port,omitempty"` // 0 if unknown
 	Interface string `json:"interface,omitempty"`
 	RDMA      string `json:"rdma,omitempty"` // verbs device of the interface, whatever its state
 	UUID      string `json:"uuid,omitempty"`
 }
 
-// Known reports whether the end's machine is among those that were asked.
+// Known reports whether the end's machine is in the graph.
 func (e End) Known() bool { return e.Machine >= 0 }
 
-// String is "mac-a port 3", or the interface where ports have no numbers.
+// String returns "mac-a port 3", or the interface if the port has no number.
 func (e End) String() string {
 	switch {
 	case e.Port > 0:
@@ -77,10 +76,10 @@ func (e End) String() string {
 	return e.Host
 }
 
-// String is "mac-a port 3 – mac-b port 2".
+// String returns "mac-a port 3 – mac-b port 2".
 func (c *Cable) String() string { return c.A.String() + " – " + c.B.String() }
 
-// Speed is "80 Gb/s", or "" when it is unknown.
+// Speed returns "80 Gb/s", or "" if it is unknown.
 func (c *Cable) Speed() string {
 	if c.Gbps == 0 {
 		return ""
@@ -88,7 +87,7 @@ func (c *Cable) Speed() string {
 	return fmt.Sprintf("%g Gb/s", c.Gbps)
 }
 
-// Label names the technology: "TB5", "USB4", "Ethernet".
+// Label returns the technology: "TB5", "TB4/USB4", "Ethernet".
 func (c *Cable) Label() string {
 	switch c.Kind {
 	case Thunderbolt:
@@ -111,10 +110,10 @@ func (c *Cable) Label() string {
 type Network struct {
 	Prefix netip.Prefix `json:"prefix"`
 	Ends   []End        `json:"ends"`
-	Mbps   int          `json:"mbps,omitempty"` // of the slowest member that tells
+	Mbps   int          `json:"mbps,omitempty"` // of the slowest interface with a known speed
 }
 
-// Build joins machines into a graph. Machines without a name get one.
+// Build returns the graph of machines. It names machines that have no name.
 func Build(machines []*probe.Machine) *Graph {
 	g := &Graph{Machines: machines, Cables: []Cable{}}
 	for i, m := range machines {
@@ -168,7 +167,7 @@ func (g *Graph) Verbs(e End) *probe.RDMADevice {
 	return g.Machines[e.Machine].RDMAFor(e.Interface)
 }
 
-// transport says what a cable can carry as the machines are set up now.
+// transport returns what a cable can carry with the present setup of its machines.
 func transport(ms []*probe.Machine, c *Cable) string {
 	if !c.A.Known() || !c.B.Known() || c.Match == ByOneEnd {
 		return OverNone
@@ -187,15 +186,14 @@ func transport(ms []*probe.Machine, c *Cable) string {
 	return OverNone
 }
 
-// usable reports whether a verbs device has a port that carries traffic and an
-// address to be reached by.
+// usable reports whether a verbs device has an active port with an address.
 func usable(d *probe.RDMADevice) bool {
 	return d != nil && slices.ContainsFunc(d.Ports, func(p probe.RDMAPort) bool {
 		return p.Active() && (p.LinkLayer == "InfiniBand" || p.IPv4GID() >= 0)
 	})
 }
 
-// SameSubnet reports whether two interfaces have IPv4 addresses of one subnet.
+// SameSubnet reports whether two interfaces have IPv4 addresses in the same subnet.
 func SameSubnet(a, b *probe.Interface) bool {
 	for _, p := range a.Addrs {
 		for _, q := range b.Addrs {

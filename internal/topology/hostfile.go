@@ -9,19 +9,20 @@ import (
 	"thundercollective/internal/rendezvous"
 )
 
-// Forms of a hostfile.
+// Formats of a hostfile.
 const (
-	FormThunder = "thunder" // every address and every cable, for launch and bench
-	FormMLX     = "mlx"     // what mlx.launch takes, and launch and bench as well
+	FormThunder = "thunder" // all addresses and all cables, for thunder launch and bench
+	FormMLX     = "mlx"     // for mlx.launch; thunder launch and bench read it too
 )
 
-// ErrNoAddress says that a machine has no address that another could reach.
+// ErrNoAddress is wrapped by the error for a machine that has no address which the
+// others could reach.
 var ErrNoAddress = errors.New("no address to reach it at")
 
-// Hostfile lists the machines with their addresses on the cables, in the order of
-// the ring where there is one. Two machines' addresses are in the order of the
-// cables, so that rail k of one faces rail k of the other. A machine whose cables
-// carry nothing is listed by its address in a network that all share.
+// Hostfile lists the machines with their addresses on the cables, in the order of the
+// ring if there is one. The addresses of two machines are in the order of the cables, so
+// that rail k of one leads to rail k of the other. A machine whose cables have no
+// addresses is listed with its address in a network that all machines share.
 func (g *Graph) Hostfile() (*rendezvous.Hostfile, error) {
 	return g.hostfile(func(from int) []string {
 		var out []string
@@ -40,9 +41,9 @@ func (g *Graph) Hostfile() (*rendezvous.Hostfile, error) {
 	})
 }
 
-// mlxHostfile is the hostfile as MLX wants it. The addresses of a mesh of three or
-// more are those of a shared network, where all can meet, the data going over
-// RDMA; those of a ring are on the cable from the machine before.
+// mlxHostfile returns the hostfile for MLX. In a mesh of three or more machines with
+// RDMA, MLX needs addresses in a network that all share, and sends data over RDMA. In a
+// ring, it needs the address on the cable from the previous machine.
 func (g *Graph) mlxHostfile() (*rendezvous.Hostfile, error) {
 	order := g.order()
 	rdma := slices.ContainsFunc(g.Cables, func(c Cable) bool { return c.Transport == OverRDMA })
@@ -75,7 +76,7 @@ func (g *Graph) hostfile(addrs func(machine int) []string) (*rendezvous.Hostfile
 			host.Addrs = g.shared(m)
 		}
 		if len(host.Addrs) == 0 {
-			return nil, fmt.Errorf("hostfile: %s: %w; give its ports addresses with thunder setup", host.Name, ErrNoAddress)
+			return nil, fmt.Errorf("hostfile: %s: %w; assign addresses to its ports with thunder setup", host.Name, ErrNoAddress)
 		}
 		host.RDMA = g.rdmaRow(m, order)
 		h.Hosts = append(h.Hosts, host)
@@ -86,14 +87,14 @@ func (g *Graph) hostfile(addrs func(machine int) []string) (*rendezvous.Hostfile
 		}
 	}
 	if !joinsAll(h) {
-		// Some are reached over another network only: the cables are not all there
-		// is, and whoever reads edges takes them for that.
+		// Some machines are reached only over another network. Readers take edges
+		// as complete, so leave them out.
 		h.Edges = nil
 	}
 	return h, nil
 }
 
-// joinsAll says whether the edges lead from every host to every other.
+// joinsAll reports whether the edges connect all hosts.
 func joinsAll(h *rendezvous.Hostfile) bool {
 	if len(h.Hosts) == 0 {
 		return true
@@ -110,8 +111,8 @@ func joinsAll(h *rendezvous.Hostfile) bool {
 	return len(reached) == len(h.Hosts)
 }
 
-// rdmaRow names the devices that lead from a machine to each other one; empty
-// when there is none at all.
+// rdmaRow returns the devices that lead from a machine to each other one; nil if there
+// are none.
 func (g *Graph) rdmaRow(m int, order []int) [][]string {
 	row, any := make([][]string, len(order)), false
 	for k, other := range order {
@@ -129,7 +130,7 @@ func (g *Graph) rdmaRow(m int, order []int) [][]string {
 	return row
 }
 
-// order is the order of ranks.
+// order returns the machines in the order of ranks.
 func (g *Graph) order() []int {
 	if len(g.Shape.Order) == len(g.Machines) {
 		return g.Shape.Order
@@ -150,7 +151,7 @@ func (g *Graph) address(e End) []string {
 	return nil
 }
 
-// shared is a machine's address in a network that every machine is in.
+// shared returns a machine's address in a network that all machines share.
 func (g *Graph) shared(m int) []string {
 	for _, n := range g.Networks {
 		if len(n.Ends) != len(g.Machines) {
@@ -165,8 +166,9 @@ func (g *Graph) shared(m int) []string {
 	return nil
 }
 
-// MarshalHostfile returns the hostfile as text. An empty form picks the one that
-// most programs read: MLX's for two machines, where it loses nothing, ours else.
+// MarshalHostfile returns the hostfile as text. If form is empty, it chooses the format
+// that the most programs can read: MLX's for two machines, where it loses nothing, and
+// this library's otherwise.
 func (g *Graph) MarshalHostfile(form string) ([]byte, error) {
 	if form == "" {
 		form = FormThunder
@@ -188,5 +190,5 @@ func (g *Graph) MarshalHostfile(form string) ([]byte, error) {
 		}
 		return h.MarshalMLX()
 	}
-	return nil, fmt.Errorf("hostfile: form %q is neither %q nor %q", form, FormThunder, FormMLX)
+	return nil, fmt.Errorf("hostfile: format %q is neither %q nor %q", form, FormThunder, FormMLX)
 }

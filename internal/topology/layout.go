@@ -9,11 +9,11 @@ import (
 	"thundercollective/internal/topology/probe"
 )
 
-// A drawing is a graph laid out on a plane: cards for machines, curves for
-// cables, plugs where they meet. It knows geometry and nothing of SVG.
+// A drawing is the layout of a graph: cards for machines, curves for cables, plugs where
+// a cable meets a card. It holds geometry only, no SVG.
 type drawing struct {
 	w, h   float64
-	top    float64 // height of the head
+	top    float64 // height of the heading
 	cards  []card
 	wires  []wire
 	labels []label
@@ -24,11 +24,11 @@ type card struct {
 	title   string
 	lines   []string
 	free    []int // ports without a cable
-	ghost   bool  // a machine that was not asked
+	ghost   bool  // a machine that is not in the graph
 	devices []string
 }
 
-// A wire is a cable, or a missing one.
+// A wire is the curve of a cable, or of a missing one.
 type wire struct {
 	curve   bezier
 	colour  string
@@ -59,7 +59,7 @@ const (
 	socketGap = 34.0
 )
 
-// layOut places everything.
+// layOut returns the layout of g.
 func layOut(g *Graph) *drawing {
 	d := &drawing{top: headSpace}
 	for _, m := range g.Machines {
@@ -86,7 +86,7 @@ func layOut(g *Graph) *drawing {
 	return d
 }
 
-// A span is a cable to draw between two cards; without cable it is missing.
+// A span is a cable to draw between two cards; cable is nil for a missing one.
 type span struct {
 	a, b  int
 	ends  [2]End
@@ -134,7 +134,7 @@ func machineCard(g *Graph, m *probe.Machine) card {
 }
 
 func ghostCard(e End) card {
-	c := card{title: shorten(e.Host, 24), lines: []string{"not asked"}, ghost: true}
+	c := card{title: shorten(e.Host, 24), lines: []string{"not queried"}, ghost: true}
 	c.size()
 	return c
 }
@@ -151,8 +151,8 @@ func (c *card) size() {
 	}
 }
 
-// place puts the cards on a circle, in the order of the ring where there is one;
-// two stand side by side, four at the corners of a rectangle.
+// place puts the cards on a circle, in the order of the ring if there is one. Two cards
+// go side by side, four to the corners of a rectangle.
 func (d *drawing) place(machines int, s Shape) {
 	order := make([]int, len(d.cards))
 	for i := range order {
@@ -189,7 +189,7 @@ func (d *drawing) place(machines int, s Shape) {
 	d.fit()
 }
 
-// fit moves everything so that the page starts at the head and has a margin.
+// fit moves the cards below the heading, with a margin, and sets the size of the page.
 func (d *drawing) fit() {
 	left, top, right, bottom := math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
 	for _, c := range d.cards {

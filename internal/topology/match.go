@@ -7,7 +7,7 @@ import (
 	"thundercollective/internal/topology/probe"
 )
 
-// A sighting is one end's word: on this port I see that domain.
+// A sighting is what one end reports: this port sees that domain.
 type sighting struct {
 	end  End
 	far  string // domain UUID of the host seen
@@ -17,7 +17,7 @@ type sighting struct {
 	used bool
 }
 
-// matchThunderbolt pairs sightings: a cable is two of them that name each other.
+// matchThunderbolt finds cables: pairs of sightings that name each other.
 func matchThunderbolt(ms []*probe.Machine) []Cable {
 	all := sightings(ms)
 	owner := map[string]int{} // domain -> machine
@@ -72,7 +72,7 @@ func sightings(ms []*probe.Machine) []*sighting {
 	return all
 }
 
-// slowest is the speed of the slowest link on the way to a host.
+// slowest returns the speed of the slowest hop between a port and a host.
 func slowest(port *probe.Port, n *probe.Node, via []*probe.Node) float64 {
 	gbps := port.Gbps
 	for _, v := range append(via, n) {
@@ -83,8 +83,8 @@ func slowest(port *probe.Port, n *probe.Node, via []*probe.Node) float64 {
 	return gbps
 }
 
-// pair makes cables of the sightings between two domains, mine from one side and
-// theirs from the other. With one of each there is nothing to decide.
+// pair makes cables from the sightings between two domains, mine from one side and
+// theirs from the other.
 func pair(ms []*probe.Machine, owner map[string]int, mine, theirs []*sighting) []Cable {
 	var out []Cable
 	match := ByIdentity
@@ -92,7 +92,7 @@ func pair(ms []*probe.Machine, owner map[string]int, mine, theirs []*sighting) [
 		out, mine, theirs = pairByNeighbours(ms, mine, theirs)
 		match = ByAssumption
 		if len(mine) == 1 && len(theirs) == 1 {
-			match = ByNeighbour // the others being settled, these two remain
+			match = ByNeighbour // only these two remain
 		}
 	}
 	for len(mine) > 0 && len(theirs) > 0 {
@@ -105,9 +105,9 @@ func pair(ms []*probe.Machine, owner map[string]int, mine, theirs []*sighting) [
 	return out
 }
 
-// pairByNeighbours settles which of several equal-looking cables is which: two
-// ends that have each other's hardware address in their neighbour tables are one
-// cable. It returns the cables found and the sightings left over.
+// pairByNeighbours tells several cables between the same domains apart: two ends belong
+// to one cable if one has the other's hardware address in its neighbour table. It
+// returns the cables found and the remaining sightings.
 func pairByNeighbours(ms []*probe.Machine, mine, theirs []*sighting) (out []Cable, restMine, restTheirs []*sighting) {
 	for _, s := range mine {
 		i := slices.IndexFunc(theirs, func(t *sighting) bool { return heard(ms, s.end, t.end) || heard(ms, t.end, s.end) })
@@ -121,7 +121,7 @@ func pairByNeighbours(ms []*probe.Machine, mine, theirs []*sighting) (out []Cabl
 	return out, restMine, theirs
 }
 
-// heard reports whether a has b's interface as a neighbour.
+// heard reports whether b's interface is in a's neighbour table.
 func heard(ms []*probe.Machine, a, b End) bool {
 	itf := ms[b.Machine].Interface(b.Interface)
 	if itf == nil || itf.MAC == "" {
@@ -137,14 +137,14 @@ func join(s, t *sighting, match string) Cable {
 	if c.Gbps == 0 || t.gbps > 0 && t.gbps < c.Gbps {
 		c.Gbps = t.gbps
 	}
-	// A hub shows on one side only: the side it is plugged into.
+	// Only the end that a hub is plugged into reports it.
 	if len(t.via) > len(c.Via) {
 		c.Via = t.via
 	}
 	return c.ordered()
 }
 
-// ordered puts the end of the first machine first.
+// ordered returns c with the end of the lower machine number first.
 func (c Cable) ordered() Cable {
 	if c.B.Known() && (c.A.Machine > c.B.Machine || c.A.Machine == c.B.Machine && c.A.Port > c.B.Port) {
 		c.A, c.B = c.B, c.A
@@ -152,13 +152,13 @@ func (c Cable) ordered() Cable {
 	return c
 }
 
-// oneEnded makes a cable whose far end says nothing of it: the far machine was
-// not asked, or does not see this one.
+// oneEnded makes a cable that the far end does not report: the far machine is not in the
+// graph, or does not see this one.
 func oneEnded(ms []*probe.Machine, owner map[string]int, s *sighting) Cable {
 	far := End{Machine: -1, Host: cmp.Or(s.name, "unknown host"), UUID: s.far}
 	if i, ok := owner[s.far]; ok {
 		far.Machine, far.Host = i, ms[i].Host
-		// Where the domain has a single port there is no doubt which one it is.
+		// If the domain has a single port, it must be that one.
 		if ports := portsOf(ms[i], s.far); len(ports) == 1 {
 			far.Port, far.Interface = ports[0].Number, ports[0].Interface
 			if d := ms[i].RDMAFor(far.Interface); d != nil {

@@ -41,7 +41,7 @@ func TestSameGraphWhateverTheOrder(t *testing.T) {
 	}
 }
 
-// twins are two machines with one controller each and n cables between them.
+// twins returns two machines with one controller each and n cables between them.
 func twins(n int) []*probe.Machine {
 	var ms []*probe.Machine
 	for i := range 2 {
@@ -116,7 +116,7 @@ func TestHubsAtAnyDepth(t *testing.T) {
 	}
 }
 
-// A graph survives the way to another machine and back.
+// TestGraphJSON checks that a graph does not change when it is encoded and decoded.
 func TestGraphJSON(t *testing.T) {
 	for _, name := range []string{"four-macs-mesh", "two-strix-halo-two-rails", "surprising-output"} {
 		g := story(t, name)

@@ -9,9 +9,9 @@ import (
 	"thundercollective/internal/topology/probe"
 )
 
-// matchEthernet finds direct cables between network cards: two interfaces of
-// different machines that have heard each other and nobody else, or that share a
-// subnet with room for two.
+// matchEthernet finds direct cables between network cards: two interfaces of different
+// machines that have seen each other and nobody else, or that share a subnet for two
+// addresses.
 func matchEthernet(ms []*probe.Machine, have []Cable) []Cable {
 	ends := networkEnds(ms, have)
 	var out []Cable
@@ -38,8 +38,8 @@ func matchEthernet(ms []*probe.Machine, have []Cable) []Cable {
 	return out
 }
 
-// networkEnds lists the interfaces that a person could have put a cable into,
-// other than Thunderbolt ports.
+// networkEnds lists the interfaces that a cable can be plugged into, without Thunderbolt
+// ports and those of known cables.
 func networkEnds(ms []*probe.Machine, have []Cable) []End {
 	taken := map[[2]string]bool{}
 	for _, c := range have {
@@ -62,7 +62,8 @@ func networkEnds(ms []*probe.Machine, have []Cable) []End {
 	return out
 }
 
-// physical leaves out loopback, Thunderbolt and everything made of software.
+// physical reports whether an interface is a running network card: not loopback,
+// Thunderbolt, Wi-Fi or virtual.
 func physical(itf *probe.Interface) bool {
 	if itf.Kind != "" && itf.Kind != "ipoib" {
 		return false
@@ -75,8 +76,8 @@ func physical(itf *probe.Interface) bool {
 	return itf.Running && itf.Port != "Wi-Fi"
 }
 
-// direct reports how it is known that two interfaces share one cable, "" if it is
-// not.
+// direct returns how it is known that two interfaces share a cable, or "" if it is not
+// known.
 func direct(ms []*probe.Machine, a, b End) string {
 	if heard(ms, a, b) && heard(ms, b, a) && neighbours(ms[a.Machine], a.Interface) == 1 && neighbours(ms[b.Machine], b.Interface) == 1 {
 		return ByNeighbour
@@ -92,7 +93,7 @@ func direct(ms []*probe.Machine, a, b End) string {
 	return ""
 }
 
-// neighbours counts the hardware addresses heard on an interface.
+// neighbours counts the hardware addresses in the neighbour table of an interface.
 func neighbours(m *probe.Machine, itf string) int {
 	seen := map[string]bool{}
 	for _, n := range m.Neighbours {
@@ -103,8 +104,8 @@ func neighbours(m *probe.Machine, itf string) int {
 	return len(seen)
 }
 
-// findNetworks lists the subnets in which several machines have an interface
-// that no known cable belongs to.
+// findNetworks returns the subnets that several machines share, without the interfaces
+// of known cables.
 func findNetworks(ms []*probe.Machine, cables []Cable) []Network {
 	byPrefix := map[netip.Prefix]*Network{}
 	for _, e := range networkEnds(ms, cables) {

@@ -61,7 +61,8 @@ func drawTo(t testing.TB, g *Graph) string {
 	return file
 }
 
-// Every picture is well-formed, stands alone, and shows each cable and machine.
+// TestSVG checks that every picture is well-formed XML without references, and shows
+// each cable and machine.
 func TestSVG(t *testing.T) {
 	for name, g := range pictures(t) {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +163,7 @@ func TestSVGInABrowser(t *testing.T) {
 	}
 }
 
-// The colours that the legend promises are on the page.
+// TestSVGColours checks that the colours of the legend are on the page.
 func TestSVGColours(t *testing.T) {
 	var page strings.Builder
 	for _, name := range []string{"four-macs-mesh-lacks-one", "two-strix-halo-two-rails", "bridge-holds-the-port", "seen-from-one-end"} {

@@ -10,27 +10,26 @@ import (
 // Names of shapes.
 const (
 	Alone    = "alone"    // one machine
-	Mesh     = "mesh"     // every pair is joined
-	Ring     = "ring"     // a closed walk visits every machine once
-	Chain    = "chain"    // an open walk visits every machine once
-	Branched = "branched" // all are connected, but no walk visits every machine once
-	Broken   = "broken"   // some machine cannot be reached from another by cable
+	Mesh     = "mesh"     // every pair has a cable
+	Ring     = "ring"     // a closed path visits every machine once
+	Chain    = "chain"    // an open path visits every machine once
+	Branched = "branched" // all are connected, but no path visits every machine once
+	Broken   = "broken"   // some machines are not connected by cable
 )
 
-// A Shape says what the cabling amounts to.
+// A Shape is the form of the cabling.
 type Shape struct {
 	Name string `json:"name"`
-	// Order is the walk of a ring or chain, by machine.
+	// Order lists the machines of a ring or chain along their cables.
 	Order []int `json:"order,omitempty"`
-	// Missing are the pairs that a mesh would need joined.
+	// Missing are the pairs that have no cable, as a mesh would need.
 	Missing [][2]int `json:"missing,omitempty"`
-	// Islands are the groups of machines that can reach each other, when there
-	// is more than one.
+	// Islands are the groups of connected machines, if there is more than one.
 	Islands [][]int `json:"islands,omitempty"`
 }
 
-// maxWalk bounds the search for a ring or chain; beyond it a large, dense
-// cabling counts as branched.
+// maxWalk limits the steps of the search for a ring or chain. If it is reached, the
+// shape counts as branched.
 const maxWalk = 2_000_000
 
 func shapeOf(n int, cables []Cable) Shape {
@@ -74,7 +73,7 @@ func shapeOf(n int, cables []Cable) Shape {
 	return s
 }
 
-// A walker looks for a walk that visits every machine once.
+// A walker searches a path that visits every machine once.
 type walker struct {
 	joined [][]bool
 	path   []int
@@ -84,7 +83,7 @@ type walker struct {
 func (w *walker) search(closed bool) bool {
 	starts := len(w.joined)
 	if closed {
-		starts = 1 // a ring goes through machine 0 like through any other
+		starts = 1 // a ring contains machine 0
 	}
 	for s := range starts {
 		w.path = []int{s}
@@ -138,7 +137,7 @@ func islandsOf(joined [][]bool) [][]int {
 	return out
 }
 
-// Sentence says the shape in words.
+// Sentence describes the shape in words.
 func (g *Graph) Sentence() string {
 	n, s := len(g.Machines), g.Shape
 	pairs := n * (n - 1) / 2
@@ -147,7 +146,7 @@ func (g *Graph) Sentence() string {
 		if len(g.Cables) == 0 {
 			return "One machine, no cable to another."
 		}
-		return fmt.Sprintf("One machine; %s to %s not asked (add them with --hosts).", plural.Count(len(g.Cables), "cable"), plural.Count(len(g.Cables), "machine"))
+		return fmt.Sprintf("One machine; %s to %s not queried (add them with --hosts).", plural.Count(len(g.Cables), "cable"), plural.Count(len(g.Cables), "machine"))
 	case Mesh:
 		if n == 2 {
 			return fmt.Sprintf("Mesh: the two machines are joined by %s.", plural.Count(len(g.Between(0, 1)), "cable"))

@@ -58,7 +58,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// Following all advice makes the shape it promises.
+// TestAdviceLeadsThere checks that following all advice results in the promised shape.
 func TestAdviceLeadsThere(t *testing.T) {
 	for _, cables := range [][][2]int{{{0, 1}, {1, 2}, {2, 3}}, {{0, 1}, {0, 2}, {0, 3}}, {{0, 1}, {2, 3}}, nil} {
 		ms := macs(4, 6)
@@ -92,7 +92,7 @@ func TestAdviceWhenPortsAreShort(t *testing.T) {
 	}
 }
 
-// The port beside Ethernet of a Mac Studio is the last to be recommended.
+// The port next to Ethernet of a Mac Studio is recommended last.
 func TestAdviceAvoidsThePortWithoutRDMA(t *testing.T) {
 	g := story(t, "four-macs-ring")
 	for _, p := range g.Plug {

@@ -18,7 +18,7 @@ func story(t testing.TB, name string) *Graph {
 	return Build(ms)
 }
 
-// A bench of Macs without addresses: each port is a domain of its own.
+// macs returns n Macs without addresses, in which each port is a domain of its own.
 func macs(n, ports int) []*probe.Machine {
 	var ms []*probe.Machine
 	for i := range n {

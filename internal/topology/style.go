@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Colours of cables, by what they carry. They can be told apart without seeing
-// red and green apart.
+// Colours of cables, by what they carry. They are distinguishable with red-green colour
+// blindness.
 const (
 	colourRDMA     = "#009e73"
 	colourTCP      = "#0072b2"
@@ -16,7 +16,7 @@ const (
 	colourStranger = "#8b95a1"
 )
 
-// colour is the cable's colour in every picture.
+// colour returns the cable's colour in all pictures.
 func (c *Cable) colour() string {
 	switch {
 	case !c.A.Known() || !c.B.Known():
@@ -31,7 +31,8 @@ func (c *Cable) colour() string {
 	return colourIdle
 }
 
-// width is the cable's width in every picture: its area grows with its speed.
+// width returns the cable's width in all pictures: its cross section grows with its
+// speed.
 func (c *Cable) width() float64 {
 	gbps := c.Gbps
 	if gbps == 0 {
@@ -40,7 +41,7 @@ func (c *Cable) width() float64 {
 	return math.Min(12, 1.5+0.75*math.Sqrt(gbps))
 }
 
-// caption is the cable's label: "80 Gb/s · RDMA".
+// caption returns the cable's label: "80 Gb/s · RDMA".
 func (c *Cable) caption() string {
 	var parts []string
 	if s := c.Speed(); s != "" {

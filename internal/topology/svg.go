@@ -21,9 +21,9 @@ const svgStyle = `
     .pill{fill:#12161c} .port{fill:#2a333e;stroke:#50606f}}
 `
 
-// WriteSVG draws the graph: machines as cards with their ports, cables coloured
-// by what they carry and as wide as they are fast, missing ones dashed. The file
-// stands alone.
+// WriteSVG draws the graph: machines as cards with their ports, cables coloured by what
+// they carry and wider the faster they are, missing ones dashed. The file refers to no
+// other.
 func (g *Graph) WriteSVG(w io.Writer) error {
 	d := layOut(g)
 	var b bytes.Buffer
@@ -69,7 +69,7 @@ func (g *Graph) svgHead(b *bytes.Buffer, d *drawing) {
 	svgText(b, 32, 74, size, "soft", "start", "400", g.Sentence())
 }
 
-// footLines are the sentences below the picture.
+// footLines returns the sentences below the picture.
 func (g *Graph) footLines() []string {
 	var out []string
 	for _, p := range g.Plug {
@@ -171,7 +171,7 @@ func svgPlug(b *bytes.Buffer, p plugMark, w *wire) {
 func svgLegend(b *bytes.Buffer, d *drawing) {
 	items := []struct{ colour, dash, text string }{
 		{colourRDMA, "", "RDMA"}, {colourTCP, "", "TCP"}, {colourIdle, "", "no address yet"},
-		{colourStranger, "", "machine not asked"}, {colourOneEnded, "2 7", "seen from one end"}, {colourMissing, "7 6", "missing"},
+		{colourStranger, "", "machine not queried"}, {colourOneEnded, "2 7", "seen from one end"}, {colourMissing, "7 6", "missing"},
 	}
 	x, y := 32.0, d.h+14
 	for _, it := range items {

@@ -10,14 +10,14 @@ import (
 	"thundercollective/internal/topology/probe"
 )
 
-// WriteTable writes the graph for a person: machines, cables, shape, advice, and
-// what could not be read.
+// WriteTable writes the graph as text: machines, cables, shape, advice, and what could
+// not be read.
 func (g *Graph) WriteTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "MACHINE\tMODEL\tCPU\tMEMORY\tOS\tTHUNDERBOLT\tRDMA")
 	for _, m := range g.Machines {
 		if m.Lost != "" {
-			fmt.Fprintf(t, "%s\tcould not be asked\n", m.Host)
+			fmt.Fprintf(t, "%s\tdid not answer\n", m.Host)
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Host, shorten(dash(m.Model), 26), shorten(dash(m.CPU.Model), 26), Memory(m.Memory), System(m), portSummary(m), rdmaSummary(m))
@@ -58,7 +58,7 @@ func (g *Graph) writeCables(w io.Writer) {
 	}
 }
 
-// place is the end without its interface, which has a column of its own.
+// place returns the end without its interface, which has a column of its own.
 func (e End) place() string {
 	if e.Port == 0 {
 		return e.Host
@@ -66,7 +66,7 @@ func (e End) place() string {
 	return e.String()
 }
 
-// Carries says in words what a cable can be used for now.
+// Carries describes what a cable can be used for now.
 func (c *Cable) Carries() string {
 	switch {
 	case c.Transport == OverRDMA:
@@ -74,12 +74,12 @@ func (c *Cable) Carries() string {
 	case c.Transport == OverTCP:
 		return "TCP"
 	case !c.A.Known() || !c.B.Known():
-		return "not asked"
+		return "not queried"
 	}
 	return "nothing yet"
 }
 
-// String is "192.168.1.0/24 (mac-a en0, mac-b en0), 10 Gb/s".
+// String returns "192.168.1.0/24 (mac-a en0, mac-b en0), 10 Gb/s".
 func (n *Network) String() string {
 	names := make([]string, len(n.Ends))
 	for i, e := range n.Ends {
@@ -92,7 +92,7 @@ func (n *Network) String() string {
 	return text
 }
 
-// Memory is a machine's memory as it is sold: "512 GB".
+// Memory formats a machine's memory: "512 GB".
 func Memory(b uint64) string {
 	if b == 0 {
 		return "-"
@@ -100,7 +100,7 @@ func Memory(b uint64) string {
 	return fmt.Sprintf("%.0f GB", float64(b)/(1<<30))
 }
 
-// System is the operating system in a few words.
+// System describes the operating system in a few words.
 func System(m *probe.Machine) string {
 	if m.OS.Kind == "darwin" {
 		s := strings.TrimSpace(m.OS.Name + " " + m.OS.Version)

@@ -17,8 +17,8 @@ type socket struct {
 
 var normals = [4]point{{1, 0}, {0, 1}, {-1, 0}, {0, -1}}
 
-// wire chooses where each cable leaves its card, spreads the ones that would
-// touch, and draws the curves.
+// wire chooses where each cable leaves its card, keeps cables apart, and computes the
+// curves.
 func (d *drawing) wire(spans []span) {
 	at := make([][]*socket, len(d.cards))
 	ends := make([][2]*socket, len(spans))
@@ -46,7 +46,7 @@ func (d *drawing) wire(spans []span) {
 	}
 }
 
-// socketOn is where a cable from card a towards card b leaves it, moved by shift
+// socketOn returns where a cable from card a to card b leaves card a, moved by shift
 // along the edge.
 func (d *drawing) socketOn(a, b int, shift float64) *socket {
 	box, dir := d.cards[a].box, d.cards[b].centre().sub(d.cards[a].centre())
@@ -67,7 +67,7 @@ func (d *drawing) socketOn(a, b int, shift float64) *socket {
 	return so
 }
 
-// spread keeps the sockets of one side apart and on the card.
+// spread keeps the sockets on one side of a card apart, and within the card.
 func (d *drawing) spread(i, side int, all []*socket) {
 	var on []*socket
 	for _, s := range all {
@@ -103,8 +103,9 @@ func (d *drawing) curve(s span, so [2]*socket) wire {
 		p[e] = b.centre().add(point{n.x * b.w / 2, n.y * b.h / 2}).add(point{math.Abs(n.y), math.Abs(n.x)}.scale(so[e].pos))
 		ctrl[e] = n
 		if far := d.cards[[2]int{s.b, s.a}[e]].centre().sub(b.centre()); far.length() > 0 {
-			// Half way between leaving the edge squarely and heading straight for
-			// the other card: parallel cables stay parallel, diagonals stay calm.
+			// The direction is half way between perpendicular to the edge and
+			// straight to the other card: parallel cables stay parallel, and
+			// diagonals bend little.
 			ctrl[e] = n.add(far.unit().scale(1.2)).unit()
 		}
 		text := ""
@@ -126,7 +127,7 @@ func (d *drawing) curve(s span, so [2]*socket) wire {
 	return w
 }
 
-// label writes a caption on each cable where it hides nothing.
+// label places a caption on each cable where it covers nothing.
 func (d *drawing) label(spans []span) {
 	var taken []box
 	for _, c := range d.cards {
@@ -145,14 +146,14 @@ func (d *drawing) label(spans []span) {
 		width, height := textWidth(text, 12)+18, 22.0
 		best, ok := d.spot(&d.wires[i].curve, width, height, taken)
 		if !ok {
-			continue // a crowd of cables; the colour and the tip still tell
+			continue // no room; colour and tooltip still identify the cable
 		}
 		taken = append(taken, best)
 		d.labels = append(d.labels, label{best, text, d.wires[i].colour})
 	}
 }
 
-// spot finds room for a label: on the curve if possible, else beside it.
+// spot finds room for a label: on the curve if possible, otherwise next to it.
 func (d *drawing) spot(c *bezier, w, h float64, taken []box) (box, bool) {
 	for _, aside := range []float64{0, 32, -32} {
 		for _, t := range []float64{0.5, 0.42, 0.58, 0.34, 0.66, 0.28, 0.72, 0.22, 0.78} {

@@ -11,11 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
+	"thundercollective/internal/bench/trial"
 	"thundercollective/internal/freeport"
 )
 
@@ -76,33 +75,24 @@ func contenders(s *settings) []contender {
 
 func thunderRun(alloc bool) runner {
 	return func(ctx context.Context, s *settings, c benchCase, sizes []int) (map[int]float64, error) {
-		args := []string{"bench", c.mode, "-n", strconv.Itoa(c.ranks), "--fabric", c.wire, "--json", "--no-check",
+		args := []string{c.mode, "-n", strconv.Itoa(c.ranks), "--fabric", c.wire, "--no-check",
 			"--min", strconv.Itoa(sizes[0]), "--max", strconv.Itoa(sizes[len(sizes)-1]),
 			"--factor", strconv.Itoa(s.factor)}
 		if apart(c.mode) {
-			args = append(args, "--apart")
+			args = append(args, "--barrier-each")
 		}
 		if alloc {
 			args = append(args, "--alloc")
 		}
-		out, err := output(exec.CommandContext(ctx, s.thunder, args...))
+		rows, err := trial.Thunder(ctx, s.thunder, args...)
 		if err != nil {
 			return nil, err
 		}
 		got := map[int]float64{}
-		for line := range bytes.Lines(out) {
-			var row struct {
-				Size int `json:"size_bytes"`
-				Lat  struct {
-					P50 float64 `json:"p50"`
-				} `json:"lat_us"`
-			}
-			if err := json.Unmarshal(line, &row); err != nil {
-				return nil, err
-			}
+		for _, row := range rows {
 			// Sizes below one element a rank are rounded up.
 			for _, size := range sizes {
-				if size == row.Size || size < row.Size && row.Size <= 4*c.ranks {
+				if rounded := int(row.SizeBytes); size == rounded || size < rounded && rounded <= 4*c.ranks {
 					got[size] = row.Lat.P50
 				}
 			}
@@ -123,7 +113,7 @@ func mpiRun(ctx context.Context, s *settings, c benchCase, sizes []int) (map[int
 	args := []string{"--allow-run-as-root", "--oversubscribe", "-n", strconv.Itoa(c.ranks),
 		"--mca", "pml", "ob1", "--mca", "btl", btl, "--mca", "btl_tcp_if_include", "lo", s.mpi, c.mode}
 	cmd := exec.CommandContext(ctx, s.mpirun, append(args, texts(sizes)...)...)
-	out, err := output(cmd)
+	out, err := trial.Output(cmd)
 	return parse(out), err
 }
 
@@ -171,24 +161,10 @@ func pythonRun(c benchCase, command func(rank int) *exec.Cmd) (map[int]float64, 
 	outs, errs := make([][]byte, c.ranks), make([]error, c.ranks)
 	var wg sync.WaitGroup
 	for r := range c.ranks {
-		wg.Go(func() { outs[r], errs[r] = output(command(r)) })
+		wg.Go(func() { outs[r], errs[r] = trial.Output(command(r)) })
 	}
 	wg.Wait()
 	return parse(outs[0]), errors.Join(errs...)
-}
-
-// output runs a command; its error tells what the command said last.
-func output(cmd *exec.Cmd) ([]byte, error) {
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
-	if err := cmd.Run(); err != nil {
-		last := strings.TrimSpace(said.String())
-		if i := strings.LastIndexByte(last, '\n'); i >= 0 {
-			last = last[i+1:]
-		}
-		return out.Bytes(), fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, last)
-	}
-	return out.Bytes(), nil
 }
 
 // parse reads lines "SIZE MICROS".
@@ -222,13 +198,4 @@ func freePort() (string, error) {
 	defer ln.Close()
 	_, port, err := net.SplitHostPort(ln.Addr().String())
 	return port, err
-}
-
-// median is of a copy; 0 of nothing.
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"thundercollective/internal/bench/trial"
 	"thundercollective/internal/reduce"
 )
 
@@ -54,7 +55,7 @@ func limitRun(_ context.Context, _ *settings, _ benchCase, sizes []int) (map[int
 		wg.Go(func() { worker(0) })
 		wg.Go(func() { worker(1) })
 		wg.Wait()
-		got[size] = median(times)
+		got[size] = trial.Median(times)
 	}
 	return got, nil
 }

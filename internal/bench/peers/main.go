@@ -47,7 +47,7 @@ func main() {
 	flag.StringVar(&s.mpi, "mpi", "", "programs/mpi.c compiled with mpicc; empty: no Open MPI")
 	flag.StringVar(&s.mpirun, "mpirun", "mpirun", "Open MPI's launcher")
 	flag.StringVar(&s.python, "python", "", "a Python with torch and mlx; empty: neither Gloo nor MLX")
-	flag.StringVar(&s.programs, "programs", "bench/peers/programs", "directory of the peers' programs")
+	flag.StringVar(&s.programs, "programs", "internal/bench/peers/programs", "directory of the peers' programs")
 	flag.StringVar(&s.out, "out", "docs/benchmarks", "directory to write to")
 	flag.IntVar(&s.rounds, "rounds", 3, "how often everything is run")
 	flag.IntVar(&s.starts, "starts", 4, "how often short sizes are run in each")

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"time"
+
+	"thundercollective/internal/bench/trial"
 )
 
 // longFrom is the size from which on one start a round is enough.
@@ -29,7 +31,7 @@ type key struct {
 
 // at is the median over the rounds; 0 where there is none.
 func (r *results) at(c benchCase, name string, size int) float64 {
-	return median(r.micros[key{c, name, size}])
+	return trial.Median(r.micros[key{c, name, size}])
 }
 
 // has says whether a contender took part in a case.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"thundercollective/internal/bench/trial"
 )
 
 // The ping-pong that is compared: bytes there and back over four connections.
@@ -54,18 +56,15 @@ func (r *results) pingPong(ctx context.Context, s *settings) {
 }
 
 func thunderPing(ctx context.Context, s *settings) (float64, error) {
-	out, err := output(exec.CommandContext(ctx, s.thunder, "bench", "ping-pong", "-n", "2", "--fabric", "tcp", "--json",
-		"--no-check", "--size", strconv.Itoa(pingSize), "--num-streams", strconv.Itoa(pingStreams)))
+	rows, err := trial.Thunder(ctx, s.thunder, "ping-pong", "-n", "2", "--fabric", "tcp",
+		"--no-check", "--size", strconv.Itoa(pingSize), "--num-streams", strconv.Itoa(pingStreams))
 	if err != nil {
 		return 0, err
 	}
-	var row struct {
-		Lat struct {
-			P50 float64 `json:"p50"`
-		} `json:"lat_us"`
+	if len(rows) != 1 {
+		return 0, fmt.Errorf("ping-pong printed %d rows instead of one", len(rows))
 	}
-	err = json.Unmarshal(out, &row)
-	return 2 * pingSize / row.Lat.P50 / 1e3, err
+	return 2 * pingSize / rows[0].Lat.P50 / 1e3, nil
 }
 
 // seedPing times the method of the first program of this name.
@@ -101,7 +100,7 @@ func seedPing(ctx context.Context, s *settings) (float64, error) {
 		}
 		times = append(times, time.Since(start).Seconds())
 	}
-	return 2 * pingSize / median(times) / 1e9, other.Wait()
+	return 2 * pingSize / trial.Median(times) / 1e9, other.Wait()
 }
 
 // seedRank is the other side of seedPing.
@@ -182,7 +181,7 @@ func iperf(ctx context.Context, flags ...string) (float64, error) {
 	}
 	for range 50 { // until the server listens
 		var out []byte
-		if out, err = output(exec.CommandContext(ctx, "iperf3", args...)); err == nil {
+		if out, err = trial.Output(exec.CommandContext(ctx, "iperf3", args...)); err == nil {
 			report.Error = ""
 			err = json.Unmarshal(out, &report)
 		}

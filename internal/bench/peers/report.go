@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"thundercollective/internal/bench"
+	"thundercollective/internal/bench/trial"
 	"thundercollective/internal/plot"
 )
 
@@ -113,7 +114,7 @@ func pings(b *strings.Builder, r *results) {
 		values[p.name] = append(values[p.name], p.gbps)
 	}
 	for _, name := range names {
-		fmt.Fprintf(b, "| %s | %.2f |\n", name, median(values[name]))
+		fmt.Fprintf(b, "| %s | %.2f |\n", name, trial.Median(values[name]))
 	}
 }
 

@@ -73,7 +73,7 @@ func rank(text string) error {
 	}
 	c, err := thunder.Init(ctx, thunder.Options{
 		Rank: t.Rank, Size: len(t.Addrs), Addrs: t.Addrs, Edges: t.Edges, Fabric: "tcp", Insecure: true,
-		Streams: t.Streams, Algo: algo, Silence: 20 * time.Second,
+		Streams: t.Streams, Algo: algo, HeartbeatTimeout: 20 * time.Second,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {

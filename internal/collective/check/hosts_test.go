@@ -64,7 +64,7 @@ func verifyHosts(t *testing.T, kind collective.Kind, n, grouping int, names []st
 			if n > 5 && (grouping+i+j)%(n/2) != 0 {
 				continue // each cut and each length, but not both of every grouping
 			}
-			s.Count, s.Counts, s.Window = count, nil, c.window
+			s.Count, s.Counts, s.Window, s.ElemSize = count, nil, c.window, elemSize(c.window)
 			if kind.Rooted() {
 				s.Root = (grouping + i + j) % n
 			}
@@ -84,6 +84,15 @@ func verifyHosts(t *testing.T, kind collective.Kind, n, grouping int, names []st
 			}
 		}
 	}
+}
+
+// elemSize returns an element size with which a window has the length of a real one, so
+// that a few elements are already long enough for every algorithm between hosts.
+func elemSize(window int) int {
+	if window == 0 {
+		return 0
+	}
+	return (2 << 20) / window
 }
 
 // TestPairOnHost proves the ring of two ranks that share a host, which mixes its two
@@ -187,7 +196,7 @@ func TestHostsCross(t *testing.T) {
 		} {
 			s := collective.Spec{
 				Kind: tt.kind, Algo: collective.Hier, Size: n, Count: tt.count, Root: n - 1,
-				Hosts: collective.NewHosts(names), Window: 300,
+				Hosts: collective.NewHosts(names), Window: 300, ElemSize: elemSize(300),
 			}
 			if _, err := Verify(Group(s), 50); err != nil {
 				t.Fatal(err)

@@ -41,7 +41,7 @@ func Verify(specs []collective.Spec, seg int) ([]Cost, error) {
 			return nil, err
 		}
 		if seg > 0 {
-			b = collective.Split(b, seg)
+			b = collective.Segmented(b, seg)
 		}
 		if err := checkForm(b, r, s.Size); err != nil {
 			return nil, fmt.Errorf("rank %d: %w", r, err)

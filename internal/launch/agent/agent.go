@@ -35,13 +35,12 @@ type Config struct {
 
 // Run serves a launcher until it goes away, or ctx ends.
 func Run(ctx context.Context, cfg Config) error {
-	files, err := newFolder()
-	if err != nil {
-		return fmt.Errorf("agent: %w", err)
-	}
-	defer files.remove()
-
-	a := &agent{epoch: time.Now(), cfg: cfg, conn: wire.NewConn(cfg.In, cfg.Out), dir: files.path, frames: make(chan wire.Frame), silence: time.NewTimer(firstSilence), quiet: firstSilence}
+	a := &agent{epoch: time.Now(), cfg: cfg, conn: wire.NewConn(cfg.In, cfg.Out), frames: make(chan wire.Frame), silence: time.NewTimer(firstSilence), quiet: firstSilence}
+	defer func() {
+		if a.files != nil {
+			a.files.remove()
+		}
+	}()
 	if err := a.greet(); err != nil {
 		return fmt.Errorf("agent: greet the launcher: %w", err)
 	}
@@ -58,7 +57,7 @@ type agent struct {
 	epoch   time.Time
 	cfg     Config
 	conn    *wire.Conn
-	dir     string // for the job's files
+	files   *folder // the job's; nil until there is one, so that a launcher may kill us before
 	frames  chan wire.Frame
 	silence *time.Timer
 	quiet   time.Duration // what silence is set to; 0 is for ever
@@ -201,7 +200,7 @@ func (a *agent) start(s wire.Start) error {
 		a.prepared = nil
 	}
 	a.jobs = slices.DeleteFunc(a.jobs, (*job).over)
-	j := newJob(a.conn, a.epoch, s, p, a.dir, files)
+	j := newJob(a.conn, a.epoch, s, p, a.files.path, files)
 	a.jobs = append(a.jobs, j)
 	go j.run()
 	return nil
@@ -210,7 +209,7 @@ func (a *agent) start(s wire.Start) error {
 // writeFiles writes the job's files and returns the variables that name them.
 func (a *agent) writeFiles(files map[string]string) (env []string, err error) {
 	for name, text := range files {
-		path := filepath.Join(a.dir, name)
+		path := filepath.Join(a.files.path, name)
 		// Ranks that were started before may be reading it.
 		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
 			return nil, err

@@ -65,7 +65,7 @@ func (c *coordinator) serve(ctx context.Context) {
 		// Ranks that cannot meet say so themselves, better than we could.
 		rendezvous.Serve(round, lasting{c.ln}, rendezvous.ServerConfig{
 			Size: c.what.Size, Token: []byte(c.what.Token), Generation: generation, Timeout: patience,
-			Heard: c.heard, Met: func() { c.complete(generation) },
+			OnJoin: c.heard, OnComplete: func() { c.complete(generation) },
 		})
 		move(nil)
 		if c.ln.SetDeadline(time.Time{}) != nil {

@@ -106,7 +106,7 @@ func (j *job) run() {
 		Exited: func(i int, e *local.ExitError) {
 			x := wire.Exited{At: time.Since(j.epoch)}
 			if e != nil {
-				x.Code, x.How = e.ExitCode(), e.How()
+				x.Code, x.How, x.Ending = e.ExitCode(), e.How(), e.Ending
 				if rank, ok := blame.Read(j.blameFile(i)); ok {
 					x.Blames = &rank
 				}

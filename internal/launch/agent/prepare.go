@@ -51,10 +51,13 @@ func (a *agent) prepare(ctx context.Context, req wire.Prepare) error {
 }
 
 func (a *agent) tryPrepare(ctx context.Context, req wire.Prepare) (*prepared, error) {
+	if err := a.makeFolder(); err != nil {
+		return nil, err
+	}
 	p := &prepared{}
 	dir, err := workDir(req)
 	if req.Copy {
-		dir = filepath.Join(a.dir, "copy")
+		dir = filepath.Join(a.files.path, "copy")
 		err = a.receive(ctx, dir)
 	}
 	if err != nil {
@@ -79,6 +82,16 @@ func (a *agent) tryPrepare(ctx context.Context, req wire.Prepare) (*prepared, er
 		ln.Close()
 	}
 	return p, nil
+}
+
+// makeFolder makes the folder for the job's files, once.
+func (a *agent) makeFolder() (err error) {
+	if a.files == nil {
+		if a.files, err = newFolder(); err != nil {
+			return fmt.Errorf("folder for the job's files: %v", err) // not as a program that is missing
+		}
+	}
+	return nil
 }
 
 func workDir(req wire.Prepare) (string, error) {

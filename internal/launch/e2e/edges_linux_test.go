@@ -75,7 +75,7 @@ func (c *chain) hostfile(t *testing.T, edges string) string {
 func TestEdges(t *testing.T) {
 	t.Parallel()
 	c := newChain(t)
-	program := []string{"--env", "THUNDER_SILENCE=20s", "--", "thunder", "bench", "alltoall", "--size", "1MiB", "--iters", "2", "--warmup", "0", "--fabric", "tcp", "--json"}
+	program := []string{"--env", "THUNDER_HEARTBEAT_TIMEOUT=20s", "--", "thunder", "bench", "alltoall", "--size", "1MiB", "--iters", "2", "--warmup", "0", "--fabric", "tcp", "--json"}
 	with, without := c.hostfile(t, `,"edges":[["left","middle","10"],["middle","right"]]`), c.hostfile(t, "")
 	for name, args := range map[string][]string{
 		"hostfile": {"--hostfile", with},

@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 
+	"thundercollective/internal/env"
 	"thundercollective/internal/launch/hosts"
 	"thundercollective/internal/rendezvous"
 )
@@ -47,47 +48,47 @@ func PortCount(list []hosts.Host, p hosts.Placement, machine int) int {
 func (j *Job) Rank(rank int) []string {
 	at := j.Place.Ranks[rank]
 	first := j.Place.Ranks[0].Machine
-	env := vars{}
-	for _, prefix := range []string{"THUNDER_", "", "OMPI_COMM_WORLD_"} {
+	vars := variables{}
+	for _, prefix := range []string{env.Prefix, "", "OMPI_COMM_WORLD_"} {
 		size, local := "WORLD_SIZE", "LOCAL_WORLD_SIZE"
 		if prefix == "OMPI_COMM_WORLD_" {
 			size, local = "SIZE", "LOCAL_SIZE"
 		}
-		env.set(prefix+"RANK", rank)
-		env.set(prefix+size, j.Place.Size())
-		env.set(prefix+"LOCAL_RANK", at.LocalRank)
-		env.set(prefix+local, len(j.Place.Machines[at.Machine].Ranks))
+		vars.set(prefix+"RANK", rank)
+		vars.set(prefix+size, j.Place.Size())
+		vars.set(prefix+"LOCAL_RANK", at.LocalRank)
+		vars.set(prefix+local, len(j.Place.Machines[at.Machine].Ranks))
 	}
-	env.set("THUNDER_COORDINATOR", j.addr(first, coordinatorPort))
+	vars.set(env.Coordinator, j.addr(first, coordinatorPort))
 	if j.Served {
-		env.set("THUNDER_COORDINATOR_SERVED", 1)
+		vars.set(env.CoordinatorServed, 1)
 	}
-	env.set("THUNDER_GENERATION", j.Generation)
-	env.set("THUNDER_TOKEN", "")      // one of the user's would contradict ours
-	env.set("THUNDER_EDGES", j.Edges) // and the user's may name hosts as the ranks do not
+	vars.set(env.Generation, j.Generation)
+	vars.set(env.Token, "")      // one of the user's would contradict ours
+	vars.set(env.Edges, j.Edges) // and the user's may name hosts as the ranks do not
 	if rails := j.Hosts[at.Host].Addrs; len(rails) > 0 {
-		env.set("THUNDER_ADDR", joinRails(rails))
+		vars.set(env.Addr, joinRails(rails))
 	}
-	env.set("GROUP_RANK", at.Machine)
-	env.set("GROUP_WORLD_SIZE", len(j.Place.Machines))
-	env.set("MASTER_ADDR", j.Addrs[first])
-	env.set("MASTER_PORT", j.Ports[first][masterPort])
-	env.set("OMPI_COMM_WORLD_NODE_RANK", at.LocalRank)
-	env.set("MLX_RANK", rank)
-	env.set("MLX_WORLD_SIZE", j.Place.Size())
+	vars.set("GROUP_RANK", at.Machine)
+	vars.set("GROUP_WORLD_SIZE", len(j.Place.Machines))
+	vars.set("MASTER_ADDR", j.Addrs[first])
+	vars.set("MASTER_PORT", j.Ports[first][masterPort])
+	vars.set("OMPI_COMM_WORLD_NODE_RANK", at.LocalRank)
+	vars.set("MLX_RANK", rank)
+	vars.set("MLX_WORLD_SIZE", j.Place.Size())
 	if hosts.Devices(j.Hosts, j.Place) != nil {
-		env.set("MLX_JACCL_COORDINATOR", j.addr(first, jacclPort))
+		vars.set("MLX_JACCL_COORDINATOR", j.addr(first, jacclPort))
 	}
 	if j.Columns > 0 {
-		env.set("COLUMNS", j.Columns)
-		env.set("LINES", j.Lines)
+		vars.set("COLUMNS", j.Columns)
+		vars.set("LINES", j.Lines)
 	}
-	return env.list
+	return vars.list
 }
 
 // Files returns what has to be in files, by the variable that names each.
 func (j *Job) Files() map[string]string {
-	files := map[string]string{"THUNDER_TOKEN_FILE": j.Token + "\n"}
+	files := map[string]string{env.TokenFile: j.Token + "\n"}
 	if j.Place.Size() > 1 {
 		files["MLX_HOSTFILE"] = toJSON(j.ring())
 	}
@@ -137,9 +138,9 @@ func joinRails(rails []string) string {
 	return strings.Join(list, ",")
 }
 
-type vars struct{ list []string }
+type variables struct{ list []string }
 
-func (v *vars) set(name string, value any) {
+func (v *variables) set(name string, value any) {
 	v.list = append(v.list, fmt.Sprintf("%s=%v", name, value))
 }
 

@@ -6,9 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BoundEnv tells a rank that it has processors of its own, so that it may poll.
-const BoundEnv = "THUNDER_BOUND=1"
-
 // share returns the processors of one rank: its own, or one that as few others as
 // possible have as well; false if the system does not say what there is.
 func share(rank, ranks int) (mine unix.CPUSet, ok bool) {

@@ -2,9 +2,6 @@
 
 package local
 
-// BoundEnv tells a rank that it has processors of its own, so that it may poll.
-const BoundEnv = "THUNDER_BOUND=1"
-
 // CanBind says whether that many ranks can have processors of their own; this
 // system decides by itself where processes run.
 func CanBind(int) bool { return false }

@@ -15,6 +15,7 @@ type ExitError struct {
 	Code   int            // exit code; -1 when a signal ended it
 	Signal syscall.Signal // 0 when it exited
 	Tail   []string       // its last lines of output, oldest first
+	Ending bool           // the job was being ended already: ranks had been signalled
 }
 
 func (e *ExitError) Error() string {

@@ -106,6 +106,9 @@ func (j *job) reaped(r *rank) (failed bool) {
 	j.mu.Lock()
 	e := r.result()
 	j.mu.Unlock()
+	if e != nil {
+		e.Ending = j.phase >= terminating
+	}
 	// What dies after we began to signal says nothing about who was at fault.
 	if e != nil && j.first == nil && j.cause == nil {
 		j.first = e

@@ -8,7 +8,12 @@ import (
 	"os/exec"
 	"sync"
 	"syscall"
+
+	"thundercollective/internal/env"
 )
+
+// BoundEnv tells a rank that it has processors of its own, so that it may poll.
+const BoundEnv = env.Bound + "=1"
 
 // A rank is one started process, the leader of its own group.
 type rank struct {

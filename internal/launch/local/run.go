@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"thundercollective/internal/env"
 )
 
 // Run starts the ranks and returns when all of them, and all they started, are
@@ -56,7 +58,7 @@ type job struct {
 }
 
 func run(ctx context.Context, cfg *Config) error {
-	j := &job{cfg: cfg, mark: "THUNDER_LAUNCH_ID=" + rand.Text(), exits: make(chan *rank, cfg.Ranks)}
+	j := &job{cfg: cfg, mark: env.LaunchID + "=" + rand.Text(), exits: make(chan *rank, cfg.Ranks)}
 	if _, err := exec.LookPath(cfg.Argv[0]); err != nil && !errors.Is(err, exec.ErrDot) {
 		return &StartError{Prog: cfg.Argv[0], Err: err}
 	}
@@ -101,12 +103,12 @@ func (j *job) start() error {
 		}
 		w.started(r)
 		j.watcher.watch(r.group())
-		r.pump(&j.in, &j.out)
 		j.ranks = append(j.ranks, r)
 		j.alive++
 		if j.cfg.Started != nil {
 			j.cfg.Started(i, r.cmd.Process.Pid)
 		}
+		r.pump(&j.in, &j.out) // only now: its output follows the news of its start
 	}
 	go w.wait(j.ranks, j.exits)
 	return err

@@ -111,6 +111,8 @@ type Exited struct {
 	Code int           // as a shell reports it: 128 and more for a signal
 	How  string        // in words, when it failed; signals have names, their numbers differ between systems
 	At   time.Duration // since the agent began, by a clock that never jumps
+	// Ending reports whether the agent had sent signals to end the job before.
+	Ending bool
 	// Blames is the rank because of which it failed, as it said itself; nil if it
 	// did not.
 	Blames *int

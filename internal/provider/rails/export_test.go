@@ -5,7 +5,7 @@ package rails
 func (f *Fabric) Kill() {
 	for _, l := range f.all() {
 		l.mu.Lock()
-		l.finish()
+		l.opener.finish()
 		l.dropAll(errDropped)
 		l.mu.Unlock()
 	}
@@ -16,7 +16,7 @@ func (f *Fabric) Kill() {
 func (f *Fabric) Cut(peer, rail int) {
 	for _, l := range f.all() {
 		l.mu.Lock()
-		for _, s := range l.streams {
+		for _, s := range l.streams.list {
 			if s != nil && l.peer == peer && s.rail == f.rails[peer][rail] {
 				abort(s.conn)
 			}

@@ -85,10 +85,10 @@ func (f *Fabric) Rails() []State {
 func (r *rail) alive(links []*link) (most int, inUse bool) {
 	for _, l := range links {
 		l.mu.Lock()
-		if l.peer == r.peer && l.isUp && !l.done {
+		if l.peer == r.peer && l.opener.isUp && !l.opener.done {
 			inUse = true
 			n := 0
-			for _, s := range l.streams {
+			for _, s := range l.streams.list {
 				if s != nil && s.rail == r {
 					n++
 				}
@@ -126,17 +126,17 @@ func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.
 		return nil, err
 	}
 	if first {
-		l.keepAll()
+		l.opener.keepAll()
 	}
 	if l.dials() {
-		if err := l.waitForRails(ctx); err != nil {
+		if err := l.opener.waitForRails(ctx); err != nil {
 			return nil, err
 		}
 		return l, nil
 	}
 	select {
-	case <-l.ready:
-		if err := l.startError(); err != nil {
+	case <-l.opener.ready:
+		if err := l.opener.startError(); err != nil {
 			return nil, err
 		}
 		return l, nil
@@ -156,14 +156,14 @@ func (f *Fabric) link(k linkKey) (l *link, first bool, err error) {
 		return nil, false, fabric.ErrClosed
 	}
 	l = f.links[k]
-	if l == nil || l.failed() {
+	if l == nil || l.opener.failed() {
 		l = newLink(f, k.peer, k.ch)
 		f.links[k] = l
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	first = !l.wanted
-	l.wanted = true
+	first = !l.opener.wanted
+	l.opener.wanted = true
 	return l, first, nil
 }
 
@@ -189,7 +189,7 @@ func (f *Fabric) Close() error {
 	f.closed = true
 	f.mu.Unlock()
 	for _, l := range f.all() {
-		l.abandon(fabric.ErrClosed)
+		l.opener.abandon(fabric.ErrClosed)
 		l.Close()
 	}
 	f.cancel(fabric.ErrClosed)

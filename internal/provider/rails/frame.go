@@ -73,8 +73,8 @@ func (h *header) decode(b *[headerSize]byte) error {
 }
 
 // sumOf is the sum of a payload that its header carries.
-func (l *link) sumOf(payload []byte) uint32 {
-	if !l.f.cfg.Checksum {
+func (f *Fabric) sumOf(payload []byte) uint32 {
+	if !f.cfg.Checksum {
 		return 0
 	}
 	return crc32c.Sum(payload)

@@ -8,99 +8,55 @@ import (
 	"thundercollective/fabric"
 )
 
-// drainTime bounds how long a link that was closed goes on delivering what had been
-// sent.
-const drainTime = 3 * time.Second
-
-// attach puts a connection to use as one of the streams of the link, in place of
-// the one before it. It is false when there is no use for it any more.
-func (l *link) attach(index int, conn Conn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.done || l.lost != nil {
-		return false
-	}
-	if old := l.streams[index]; old != nil {
-		l.drop(old, errReplaced)
-		if l.lost != nil {
-			return false
-		}
-	}
-	r, la := l.railOf(index), &l.lanes[l.plan[index]]
-	if la.live++; la.live == 1 {
-		la.pace = pace{} // it may be another cable now
-	}
-	s := &stream{l: l, index: index, rail: r, lane: la, conn: conn, depth: newDepth(conn), alive: true, over: make(chan struct{}), born: time.Now(), lastAck: time.Now(), ackDue: true}
-	s.wake.L = &l.mu
-	s.goDue = l.isUp && l.dials()
-	l.streams[index] = s
-	l.live++
-	r.attached()
-	if c, ok := conn.(interface {
-		SetKeepAliveConfig(net.KeepAliveConfig) error
-	}); ok {
-		c.SetKeepAliveConfig(keepAlive) // finds a rail that was lost while idle
-	}
-	if l.last == nil || !l.last.alive {
-		l.last = s
-	}
-	l.f.wg.Go(s.write)
-	l.f.wg.Go(s.read)
-	return true
-}
+const (
+	// drainTime bounds how long a link that was closed goes on delivering what had
+	// been sent.
+	drainTime = 3 * time.Second
+	// partTime is how long the end of a stream waits for the other end's.
+	partTime = 200 * time.Millisecond
+)
 
 // keepAlive is how the system watches over streams with nothing to send.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 3}
 
 var errReplaced = fmt.Errorf("replaced by a newer connection")
 
-// dials says which end opens the streams.
-func (l *link) dials() bool { return l.peer < l.f.Rank() }
-
-// up lets the link be used. The caller holds the lock.
-func (l *link) up() {
-	if l.isUp || l.done {
-		return
+// attach puts a connection to use as one of the streams of the link, in place of
+// the one before it. It is false when there is no use for it any more.
+func (l *link) attach(index int, conn Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.opener.done || l.lost != nil {
+		return false
 	}
-	l.isUp = true
-	close(l.ready)
-	if l.dials() {
-		for _, s := range l.streams {
-			if s != nil {
-				s.goDue = true
-				s.wake.Signal()
-			}
+	t := &l.streams
+	if old := t.list[index]; old != nil {
+		l.drop(old, errReplaced)
+		if l.lost != nil {
+			return false
 		}
 	}
-}
-
-// abandon gives a link up that did not come up; false if it did.
-func (l *link) abandon(err error) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.isUp || l.startErr != nil {
-		return !l.isUp
+	r, load := t.railOf(index), &t.loads[t.plan[index]]
+	if load.live++; load.live == 1 {
+		load.pace = pace{} // it may be another cable now
 	}
-	l.startErr = err
-	close(l.ready)
-	l.finish()
-	l.dropAll(err)
-	l.out.wake.Broadcast() // whoever waits for the first stream
+	s := &stream{l: l, index: index, rail: r, load: load, conn: conn, depth: newDepth(conn), alive: true, over: make(chan struct{}), born: time.Now(), lastAck: time.Now(), ackDue: true}
+	s.wake.L = &l.mu
+	s.goDue = l.opener.isUp && l.dials()
+	t.list[index] = s
+	t.live++
+	r.attached()
+	if c, ok := conn.(interface {
+		SetKeepAliveConfig(net.KeepAliveConfig) error
+	}); ok {
+		c.SetKeepAliveConfig(keepAlive) // finds a rail that was lost while idle
+	}
+	if t.last == nil || !t.last.alive {
+		t.last = s
+	}
+	l.f.wg.Go(s.write)
+	l.f.wg.Go(s.read)
 	return true
-}
-
-func (l *link) failed() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.startErr != nil
-}
-
-// finish says that no more streams are wanted. The caller holds the lock.
-func (l *link) finish() {
-	if !l.done {
-		l.done = true
-		l.stop(fabric.ErrClosed)
-	}
 }
 
 // fail gives up a stream that broke.
@@ -116,37 +72,38 @@ func (l *link) drop(s *stream, err error) {
 	if !s.alive {
 		return
 	}
+	t := &l.streams
 	s.alive = false
 	close(s.over)
 	s.wake.Signal()
 	abort(s.conn)
-	l.streams[s.index] = nil
-	l.live--
+	t.list[s.index] = nil
+	t.live--
 	var again []*segment
-	s.lane.live--
-	s.lane.bytes -= s.underway.bytes
+	s.load.live--
+	s.load.bytes -= s.underway.bytes
 	for s.underway.len() > 0 {
 		again = append(again, s.underway.pop())
 	}
-	orderly := l.done || l.bye // at the end of a link streams go as well
+	orderly := l.opener.done || l.in.bye // at the end of a link streams go as well
 	if !orderly && err != errReplaced {
-		s.rail.dropped(l.live > 0, len(again), err)
+		s.rail.dropped(t.live > 0, len(again), err)
 	}
-	if l.live == 0 && err != errReplaced && l.isUp {
-		l.lost = l.lostErr(err)
-		l.finish()
+	if t.live == 0 && err != errReplaced && l.opener.isUp {
+		l.lost = l.lostError(err)
+		l.opener.finish()
 		l.in.wake.Broadcast()
 		l.out.wake.Broadcast()
 		return
 	}
 	l.out.wake.Broadcast() // whoever waits for the end of the streams
 	if len(again) > 0 {
-		l.queue.insert(again)
+		l.out.queue.insert(again)
 	}
-	for _, seg := range l.queue.all() {
+	for _, seg := range l.out.queue.all() {
 		seg.avoid = nil // it may be the last one
 	}
-	for _, other := range l.streams {
+	for _, other := range t.list {
 		if other != nil {
 			other.ackDue = true // the last credit may have gone with the stream
 			other.wake.Signal()
@@ -155,16 +112,16 @@ func (l *link) drop(s *stream, err error) {
 }
 
 func (l *link) dropAll(err error) {
-	for _, s := range l.streams {
+	for _, s := range l.streams.list {
 		if s != nil {
 			l.drop(s, err)
 		}
 	}
 }
 
-// left is called when a stream has said goodbye: nothing is sent on it any more,
+// shut is called when a stream has said goodbye: nothing is sent on it any more,
 // but the peer may still be sending; its end closes the stream.
-func (l *link) left(s *stream) {
+func (s *stream) shut() {
 	if c, ok := s.conn.(interface{ CloseWrite() error }); ok {
 		c.CloseWrite()
 	}
@@ -176,29 +133,6 @@ func abort(c Conn) {
 		t.SetLinger(0)
 	}
 	c.Close()
-}
-
-// Close implements fabric.Link. What was sent is delivered in the background; the
-// fabric waits for that.
-func (l *link) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return nil
-	}
-	l.closed = true
-	l.finish()
-	for _, s := range []*side{&l.in, &l.out} {
-		if s.off != nil {
-			s.off()
-			s.off = nil
-		}
-		s.wake.Broadcast()
-	}
-	if l.live > 0 {
-		l.f.wg.Go(l.drain)
-	}
-	return nil
 }
 
 // drain sees to it that what was sent arrives, says goodbye and closes the streams.
@@ -213,10 +147,10 @@ func (l *link) drain() {
 	defer timer.Stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.kept > 0 && l.live > 0 && !late && !l.bye {
+	for l.out.kept > 0 && l.streams.live > 0 && !late && !l.in.bye {
 		l.out.wake.Wait()
 	}
-	for _, s := range l.streams {
+	for _, s := range l.streams.list {
 		if s != nil {
 			s.byeDue = true
 			s.wake.Signal()
@@ -230,11 +164,8 @@ func (l *link) drain() {
 		l.out.wake.Broadcast()
 	})
 	defer waited.Stop()
-	for l.live > 0 && !late {
+	for l.streams.live > 0 && !late {
 		l.out.wake.Wait()
 	}
 	l.dropAll(fabric.ErrClosed)
 }
-
-// partTime is how long the end of a stream waits for the other end's.
-const partTime = 200 * time.Millisecond

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"thundercollective/fabric"
 )
 
 // silence is how long, in units of Config.Stall, all streams of a link may be
@@ -57,11 +55,11 @@ var (
 func (l *link) look(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.hedge(now)
+	l.out.hedge(now)
 	stall := l.f.cfg.Stall
 	var stalled []*stream
 	others := false // some stream works
-	for _, s := range l.streams {
+	for _, s := range l.streams.list {
 		switch {
 		case s == nil:
 		case s.quiet(now) > stall:
@@ -76,36 +74,6 @@ func (l *link) look(now time.Time) {
 			l.drop(s, fmt.Errorf("%w for %v", errStalled, stall))
 		case unanswered(s.conn) > stall, s.quiet(now) > silence*stall:
 			l.drop(s, errSilent)
-		}
-	}
-}
-
-// hedgeTime is how long a message of the control channel may be under way before it
-// is sent on another rail too.
-const hedgeTime = 100 * time.Millisecond
-
-// hedge sends what is late on the control channel a second time, on another rail.
-// Heartbeats go there, and what follows one has to wait for it: if they waited for a
-// rail to be given up, ranks would take each other for dead at about the same time.
-func (l *link) hedge(now time.Time) {
-	if l.ch != fabric.Control || l.live < 2 {
-		return
-	}
-	for _, s := range l.streams {
-		if s == nil {
-			continue
-		}
-		for _, seg := range s.underway.all() {
-			if seg.hedged || now.Sub(seg.sentAt) < hedgeTime {
-				continue
-			}
-			twin := l.stock.get(seg.n)
-			twin.seq, twin.off, twin.total, twin.tag = seg.seq, seg.off, seg.total, seg.tag
-			copy(twin.buf, seg.buf[:seg.n])
-			twin.avoid, twin.hedged, seg.hedged = s, true, true
-			l.kept++
-			l.queue.insert([]*segment{twin})
-			l.signalAll()
 		}
 	}
 }
@@ -127,8 +95,8 @@ func (s *stream) quiet(now time.Time) time.Duration {
 func (l *link) leave(r *rail, lost time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, s := range l.streams {
-		if s != nil && s.rail == r && s.born.Before(lost) && l.live > 1 {
+	for _, s := range l.streams.list {
+		if s != nil && s.rail == r && s.born.Before(lost) && l.streams.live > 1 {
 			l.drop(s, errOther)
 		}
 	}

@@ -21,41 +21,16 @@ func (f *Fabric) Only(peer, rail int) error {
 	}
 	for _, l := range f.all() {
 		if l.peer == peer {
-			l.wakeAll()
+			l.mu.Lock()
+			l.streams.wakeAll()
+			l.mu.Unlock()
 		}
 	}
 	return nil
 }
 
-// wakeAll has every stream look into the queue.
-func (l *link) wakeAll() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.signalAll()
-}
-
-// signalAll is wakeAll for a caller that holds the lock.
-func (l *link) signalAll() {
-	for _, s := range l.streams {
-		if s != nil {
-			s.wake.Signal()
-		}
-	}
-}
-
-// chosen says whether the stream may carry segments, be it for the lack of another.
+// chosen reports whether the stream may carry segments, be it for the lack of another.
 func (s *stream) chosen() bool {
-	only := s.l.alone()
-	return only == nil || only == s.lane
-}
-
-// alone is the one rail to use, nil for all.
-func (l *link) alone() *lane {
-	only := l.f.only[l.peer].Load()
-	for i := range l.lanes {
-		if la := &l.lanes[i]; only != nil && la.live > 0 && l.f.rails[l.peer][i] == only {
-			return la
-		}
-	}
-	return nil
+	only := s.l.streams.only()
+	return only == nil || only == s.load
 }

@@ -6,12 +6,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
 	"time"
 
 	"thundercollective/fabric"
-	"thundercollective/internal/rendezvous/handshake"
 )
 
 const (
@@ -23,26 +20,50 @@ const (
 	stragglerTime = 1500 * time.Millisecond
 )
 
+// An opener opens the streams of a link, and again after they are lost, for as long as
+// the link is wanted, and decides when the link may be used. It is guarded by link.mu,
+// except for ready, ctx and stop, which do not change.
+type opener struct {
+	l  *link
+	id uint64 // what the streams' greetings have to say; 0 before the first
+
+	ready chan struct{}   // closed when isUp or err is set
+	ctx   context.Context // ends when no more streams are wanted
+	stop  context.CancelCauseFunc
+
+	wanted  bool  // Link was asked for it
+	isUp    bool  // the link may be used
+	done    bool  // ctx has ended
+	trouble error // of the last attempt
+	err     error // why the link did not come up
+}
+
+func newOpener(l *link) opener {
+	o := opener{l: l, ready: make(chan struct{})}
+	o.ctx, o.stop = context.WithCancelCause(l.f.ctx)
+	return o
+}
+
 // keepAll starts what keeps the streams open that this end has to open.
-func (l *link) keepAll() {
-	for i := range l.streams {
-		if l.dials() || l.railOf(i).Meet {
-			l.f.wg.Go(func() { l.keep(i) })
+func (o *opener) keepAll() {
+	for i := range o.l.streams.list {
+		if o.l.dials() || o.l.streams.railOf(i).Meet {
+			o.l.f.wg.Go(func() { o.keep(i) })
 		}
 	}
 }
 
 // keep opens a stream of the link, and again when it is lost, for as long as the
 // link is wanted.
-func (l *link) keep(i int) {
-	ctx := l.ctx
+func (o *opener) keep(i int) {
+	ctx := o.ctx
 	wait := retryFirst
 	for ctx.Err() == nil {
-		if l.has(i) {
+		if o.has(i) {
 			wait = retryFirst
-		} else if err := l.open(ctx, i); err == nil {
+		} else if err := o.open(ctx, i); err == nil {
 			continue
-		} else if l.note(i, err) {
+		} else if o.note(i, err) {
 			return
 		}
 		select {
@@ -53,57 +74,57 @@ func (l *link) keep(i int) {
 	}
 }
 
-// has says whether a stream is alive, and waits until it is not.
-func (l *link) has(i int) bool {
-	l.mu.Lock()
-	s := l.streams[i]
-	l.mu.Unlock()
+// has reports whether a stream is alive, and waits until it is not.
+func (o *opener) has(i int) bool {
+	o.l.mu.Lock()
+	s := o.l.streams.list[i]
+	o.l.mu.Unlock()
 	if s == nil {
 		return false
 	}
 	select {
 	case <-s.over:
-	case <-l.ctx.Done():
+	case <-o.ctx.Done():
 	}
 	return true
 }
 
 // note keeps why a stream could not be opened. It is true if there is no point in
 // trying again, and ends the link then if it is not up.
-func (l *link) note(i int, err error) bool {
+func (o *opener) note(i int, err error) bool {
 	var pair *PairError
-	r := l.railOf(i)
+	r := o.l.streams.railOf(i)
 	if errors.As(err, &pair) || r.Final != nil && r.Final(err) {
 		// A link that is up has agreed on its rails before; it may again.
-		if l.abandon(fmt.Errorf("rails: rank %d on %s: %w", l.peer, l.f.host(l.peer), err)) {
+		if o.abandon(fmt.Errorf("rails: rank %d on %s: %w", o.l.peer, o.l.f.host(o.l.peer), err)) {
 			return true
 		}
 	}
 	r.failing(err)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.trouble = err
-	l.out.wake.Broadcast()
+	o.l.mu.Lock()
+	defer o.l.mu.Unlock()
+	o.trouble = err
+	o.l.out.wake.Broadcast()
 	return false
 }
 
 // open makes one attempt to open a stream and to have the other end agree on it.
-func (l *link) open(ctx context.Context, i int) error {
+func (o *opener) open(ctx context.Context, i int) error {
 	ctx, cancel := context.WithTimeout(ctx, greetTime)
 	defer cancel()
-	r := l.railOf(i)
-	conn, err := r.Open(ctx, l.ch, i, len(l.streams))
+	r := o.l.streams.railOf(i)
+	conn, err := r.Open(ctx, o.l.ch, i, len(o.l.streams.list))
 	if err != nil {
 		return err
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	if l.dials() {
-		g := greeting{link: l.ident(), stream: uint16(i), streams: uint16(len(l.streams)), sums: l.f.cfg.Checksum, near: r.Near, far: r.Far}
+	if o.l.dials() {
+		g := greeting{link: o.ident(), stream: uint16(i), streams: uint16(len(o.l.streams.list)), sums: o.l.f.cfg.Checksum, near: r.Near, far: r.Far}
 		if err = g.write(conn); err == nil {
 			err = readReply(conn)
 		}
 	} else {
-		err = l.answer(conn, i)
+		err = o.answer(conn, i)
 	}
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
@@ -112,191 +133,115 @@ func (l *link) open(ctx context.Context, i int) error {
 		conn.Close()
 		return err
 	}
-	if !l.attach(i, conn) {
+	if !o.l.attach(i, conn) {
 		conn.Close()
 		return fabric.ErrClosed
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.out.wake.Broadcast()
+	o.l.mu.Lock()
+	defer o.l.mu.Unlock()
+	o.l.out.wake.Broadcast()
 	return nil
 }
 
 // ident draws the number that tells this link from an earlier one to the same peer.
-func (l *link) ident() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for l.id == 0 {
+func (o *opener) ident() uint64 {
+	o.l.mu.Lock()
+	defer o.l.mu.Unlock()
+	for o.id == 0 {
 		var b [8]byte
 		rand.Read(b[:])
-		l.id = binary.LittleEndian.Uint64(b[:])
+		o.id = binary.LittleEndian.Uint64(b[:])
 	}
-	return l.id
+	return o.id
 }
 
 // waitForRails waits until every stream has been tried and one of them is there;
 // the first one waits for the others a while, not for ever.
-func (l *link) waitForRails(ctx context.Context) error {
+func (o *opener) waitForRails(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.out.wake.Broadcast()
+		o.l.mu.Lock()
+		defer o.l.mu.Unlock()
+		o.l.out.wake.Broadcast()
 	})()
 	late := false
 	var timer *time.Timer
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for !l.isUp {
+	o.l.mu.Lock()
+	defer o.l.mu.Unlock()
+	for !o.isUp {
 		switch {
-		case l.startErr != nil:
-			return l.startErr
-		case l.closed:
+		case o.err != nil:
+			return o.err
+		case o.l.closed:
 			return fabric.ErrClosed
 		case ctx.Err() != nil:
 			err := context.Cause(ctx)
-			if l.trouble != nil {
-				err = fmt.Errorf("%w (last try: %w)", err, l.trouble)
+			if o.trouble != nil {
+				err = fmt.Errorf("%w (last try: %w)", err, o.trouble)
 			}
 			return err
-		case l.live == len(l.streams) || l.live > 0 && late:
-			l.up()
+		case o.l.streams.live == len(o.l.streams.list) || o.l.streams.live > 0 && late:
+			o.up()
 			continue
-		case l.live > 0 && timer == nil:
+		case o.l.streams.live > 0 && timer == nil:
 			timer = time.AfterFunc(stragglerTime, func() {
-				l.mu.Lock()
-				defer l.mu.Unlock()
+				o.l.mu.Lock()
+				defer o.l.mu.Unlock()
 				late = true
-				l.out.wake.Broadcast()
+				o.l.out.wake.Broadcast()
 			})
 			defer timer.Stop()
 		}
-		l.out.wake.Wait()
+		o.l.out.wake.Wait()
 	}
 	return nil
 }
 
-func (l *link) startError() error {
+// startError returns why the link did not come up.
+func (o *opener) startError() error {
+	o.l.mu.Lock()
+	defer o.l.mu.Unlock()
+	return o.err
+}
+
+func (o *opener) failed() bool { return o.startError() != nil }
+
+// up lets the link be used. The caller holds the lock.
+func (o *opener) up() {
+	if o.isUp || o.done {
+		return
+	}
+	o.isUp = true
+	close(o.ready)
+	if o.l.dials() {
+		for _, s := range o.l.streams.list {
+			if s != nil {
+				s.goDue = true
+				s.wake.Signal()
+			}
+		}
+	}
+}
+
+// abandon gives up a link that did not come up; false if it did.
+func (o *opener) abandon(err error) bool {
+	l := o.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.startErr
+	if o.isUp || o.err != nil {
+		return !o.isUp
+	}
+	o.err = err
+	close(o.ready)
+	o.finish()
+	l.dropAll(err)
+	l.out.wake.Broadcast() // whoever waits for the first stream
+	return true
 }
 
-// Accept takes over a connection that a peer has opened for one of the streams of
-// its link to this rank. It returns why it did not, after closing it.
-func (f *Fabric) Accept(conn net.Conn, peer int, ch fabric.Channel, stream int) error {
-	conn.SetDeadline(time.Now().Add(greetTime))
-	err := f.accept(conn, peer, ch, stream)
-	if err != nil {
-		conn.Close()
-		f.cfg.Logger.Warn("rail refused", "peer", peer, "host", f.host(peer), "from", conn.RemoteAddr().String(), "err", err)
+// finish says that no more streams are wanted. The caller holds the lock.
+func (o *opener) finish() {
+	if !o.done {
+		o.done = true
+		o.stop(fabric.ErrClosed)
 	}
-	return err
-}
-
-func (f *Fabric) accept(conn net.Conn, peer int, ch fabric.Channel, stream int) error {
-	if peer >= len(f.cfg.Rails) || stream >= len(f.cfg.plan(peer, ch)) {
-		err := &PairError{fmt.Sprintf("rank %d on %s opens stream %d, but rank %d on %s knows only of %s",
-			peer, f.host(peer), stream, f.Rank(), f.host(f.Rank()), f.listRails(peer))}
-		writeReply(conn, err)
-		return err
-	}
-	f.mu.Lock()
-	if f.closed {
-		f.mu.Unlock()
-		return fabric.ErrClosed
-	}
-	k := linkKey{peer, ch}
-	l := f.links[k]
-	if l == nil || l.failed() {
-		l = newLink(f, peer, ch)
-		f.links[k] = l
-	}
-	f.mu.Unlock()
-	if err := l.answer(conn, stream); err != nil {
-		return err
-	}
-	conn.SetDeadline(time.Time{})
-	if !l.attach(stream, conn) {
-		return errors.New("the link is closed")
-	}
-	return nil
-}
-
-// answer compares the greeting of a dialler with what this end believes.
-func (l *link) answer(conn Conn, stream int) error {
-	g, err := readGreeting(conn)
-	if err == nil {
-		err = l.agree(&g, stream)
-	}
-	if err == nil {
-		err = l.checkEnds(conn, l.railOf(stream))
-	}
-	var pair *PairError
-	if err == nil || errors.As(err, &pair) {
-		if e := writeReply(conn, err); err == nil {
-			err = e
-		}
-	}
-	return err
-}
-
-func (l *link) agree(g *greeting, stream int) error {
-	f, r := l.f, l.railOf(stream)
-	switch {
-	case g.sums != f.cfg.Checksum:
-		with, without := l.peer, f.Rank()
-		if f.cfg.Checksum {
-			with, without = without, with
-		}
-		return &PairError{handshake.ChecksumsDiffer(with, without)}
-	case int(g.streams) != len(l.streams):
-		return &PairError{fmt.Sprintf("rank %d on %s opens %d streams, rank %d on %s expects %d over %s",
-			l.peer, f.host(l.peer), g.streams, f.Rank(), f.host(f.Rank()), len(l.streams), f.listRails(l.peer))}
-	case int(g.stream) != stream || g.near != r.Far || g.far != r.Near:
-		return &PairError{fmt.Sprintf("for rank %d on %s stream %d runs from %s to %s, for rank %d on %s from %s to %s",
-			l.peer, f.host(l.peer), g.stream, g.near, g.far, f.Rank(), f.host(f.Rank()), r.Far, r.Near)}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.id != 0 && l.id != g.link {
-		return fmt.Errorf("rank %d is connected already", l.peer)
-	}
-	l.id = g.link
-	return nil
-}
-
-// checkEnds compares the addresses of a TCP connection with those of its rail.
-func (l *link) checkEnds(conn Conn, r *rail) error {
-	c, ok := conn.(*net.TCPConn)
-	if !ok || r.Anywhere {
-		return nil
-	}
-	near, far := ipOf(c.LocalAddr()), ipOf(c.RemoteAddr())
-	if near.String() != r.Near || far.String() != r.Far {
-		return &PairError{fmt.Sprintf("the connection of rank %d on %s came from %s to %s, not on the rail %s of rank %d on %s",
-			l.peer, r.host, far, near, r, l.f.Rank(), l.f.host(l.f.Rank()))}
-	}
-	return nil
-}
-
-func ipOf(a net.Addr) netip.Addr {
-	t, ok := a.(*net.TCPAddr)
-	if !ok {
-		return netip.Addr{}
-	}
-	return t.AddrPort().Addr().Unmap().WithZone("")
-}
-
-func (f *Fabric) listRails(peer int) string {
-	if len(f.cfg.Rails[peer]) == 0 {
-		return "no rail"
-	}
-	s := ""
-	for i := range f.cfg.Rails[peer] {
-		if i > 0 {
-			s += ", "
-		}
-		s += f.cfg.Rails[peer][i].String()
-	}
-	return s
 }

@@ -1,7 +1,6 @@
 package rails
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -11,14 +10,12 @@ import (
 // be none, though no other stream fails after that.
 func TestAbandonWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &link{ready: make(chan struct{}), streams: make([]*stream, 2)}
-		l.ctx, l.stop = context.WithCancelCause(t.Context())
-		l.out.wake.L, l.in.wake.L = &l.mu, &l.mu
+		l := newLink(&Fabric{ctx: t.Context(), cfg: Config{Streams: 1, Rails: [][]Rail{make([]Rail, 2)}}}, 0, 1)
 		got := make(chan error)
-		go func() { got <- l.waitForRails(t.Context()) }()
+		go func() { got <- l.opener.waitForRails(t.Context()) }()
 		synctest.Wait()
 		want := errors.New("crosswise")
-		l.abandon(want)
+		l.opener.abandon(want)
 		if err := <-got; !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}

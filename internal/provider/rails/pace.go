@@ -37,8 +37,8 @@ func (p *pace) window() int {
 }
 
 // depth is how much each stream of a rail hands to the system ahead of the wire.
-func (la *lane) depth() int {
-	d := la.pace.rate * ahead.Seconds() / float64(max(la.live, 1))
+func (rl *railLoad) depth() int {
+	d := rl.pace.rate * ahead.Seconds() / float64(max(rl.live, 1))
 	return int(min(max(d, 2*segmentSize), mostWindow))
 }
 
@@ -51,36 +51,4 @@ func (p *pace) ack(seg *segment, now time.Time) {
 	}
 	rate := float64(p.delivered-seg.delivered) / took.Seconds()
 	p.rate = max(rate, p.rate*fade)
-}
-
-// A lane is what a link knows of one of its rails: the streams on it share it.
-type lane struct {
-	pace  pace
-	live  int // streams
-	bytes int // under way
-}
-
-// takes says whether a rail should carry the next segment, of n bytes: it has room,
-// and the segment would not be late on it. Late is after everything that is to be sent
-// could have arrived, were it spread over the rails as they deliver. So a slow rail
-// stops early enough before the end of a message for all to end together. The rail
-// on which the segment would arrive first always takes it.
-func (l *link) takes(la *lane, n int) bool {
-	switch {
-	case la.bytes == 0 && la.pace.rate == 0:
-		return true // to be measured
-	case la.bytes > 0 && la.bytes+n > la.pace.window():
-		return false
-	}
-	if l.alone() == la {
-		return true
-	}
-	left, rate := l.queue.bytes+l.uncut, 0.0
-	for i := range l.lanes {
-		if o := &l.lanes[i]; o.live > 0 {
-			left += o.bytes + n // n: what cutting into segments costs
-			rate += o.pace.rate
-		}
-	}
-	return float64(la.bytes+n)*rate <= float64(left)*la.pace.rate
 }

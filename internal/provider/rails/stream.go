@@ -25,8 +25,8 @@ type stream struct {
 	wake  sync.Cond     // the writer's
 	idle  bool          // the writer waits, and nobody has woken it
 
-	lane     *lane // what it shares with the other streams on its rail
-	underway fifo  // sent and not acknowledged, in order
+	load     *railLoad // what it shares with the other streams on its rail
+	underway fifo      // sent and not acknowledged, in order
 	acked    uint64
 	arrived  uint64 // segments that came in on this stream
 	ackDue   bool
@@ -45,12 +45,12 @@ type stream struct {
 
 // takes says whether the stream is free to carry another segment.
 func (s *stream) takes() bool {
-	if s.l.queue.len() == 0 {
+	if s.l.out.queue.len() == 0 {
 		return false
 	}
-	switch seg := s.l.queue.front(); seg.avoid {
+	switch seg := s.l.out.queue.front(); seg.avoid {
 	case nil:
-		return s.chosen() && s.l.takes(s.lane, seg.n)
+		return s.chosen() && s.l.streams.takes(s.load, seg.n)
 	default:
 		return seg.avoid != s
 	}
@@ -70,27 +70,27 @@ func (s *stream) write() {
 		if !s.alive {
 			return
 		}
-		h := header{kind: kindAck, arrived: s.arrived, credit: l.grant()}
+		h := header{kind: kindAck, arrived: s.arrived, credit: l.in.grant()}
 		var seg *segment
 		switch {
 		case s.goDue:
 			h.kind, s.goDue = kindGo, false
 		case s.takes():
-			if l.queue.len() >= maxQueued {
+			if l.out.queue.len() >= maxQueued {
 				l.out.wake.Broadcast() // there is room again
 			}
-			seg = l.queue.pop()
-			seg.sentAt, seg.delivered = time.Now(), s.lane.pace.delivered
+			seg = l.out.queue.pop()
+			seg.sentAt, seg.delivered = time.Now(), s.load.pace.delivered
 			seg.writers++
 			s.underway.push(seg)
-			s.lane.bytes += seg.n
+			s.load.bytes += seg.n
 			s.rail.sent.Add(uint64(seg.n))
 			h.kind, h.n, h.seq, h.off, h.total, h.tag = kindData, uint32(seg.n), seg.seq, seg.off, seg.total, seg.tag
 		case s.byeDue:
-			h.kind, h.seq, s.byeDue = kindBye, l.next, false
+			h.kind, h.seq, s.byeDue = kindBye, l.out.next, false
 		}
 		s.ackDue = false
-		depth := s.lane.depth()
+		depth := s.load.depth()
 		l.mu.Unlock()
 		if seg != nil && seg.n > smallSize {
 			s.depth.to(depth)
@@ -99,14 +99,14 @@ func (s *stream) write() {
 		l.mu.Lock()
 		if seg != nil {
 			seg.writers--
-			l.release(seg)
+			l.out.release(seg)
 		}
 		if err != nil {
 			l.drop(s, err)
 			return
 		}
 		if h.kind == kindBye {
-			l.left(s)
+			s.shut()
 		}
 	}
 }
@@ -115,7 +115,7 @@ func (s *stream) write() {
 func (s *stream) put(h *header, seg *segment) error {
 	var err error
 	if seg != nil {
-		h.sum = s.l.sumOf(seg.buf[:seg.n])
+		h.sum = s.l.f.sumOf(seg.buf[:seg.n])
 	}
 	h.encode(&s.head)
 	switch {
@@ -147,14 +147,14 @@ func (s *stream) read() {
 		err := h.decode(&raw)
 		var seg *segment
 		if err == nil {
-			seg, err = l.heard(s, &h)
+			seg, err = s.heard(&h)
 		}
 		if err == nil && seg != nil {
 			_, err = io.ReadFull(br, seg.buf[:seg.n])
-			if err == nil && l.sumOf(seg.buf[:seg.n]) != h.sum {
+			if err == nil && l.f.sumOf(seg.buf[:seg.n]) != h.sum {
 				err = &fabric.CorruptError{What: "payload"}
 			}
-			l.arrive(s, seg, err)
+			l.in.arrive(s, seg, err)
 		}
 		if err != nil {
 			l.fail(s, err)
@@ -164,7 +164,8 @@ func (s *stream) read() {
 }
 
 // heard acts on a frame. It returns where the payload goes, if there is one.
-func (l *link) heard(s *stream, h *header) (*segment, error) {
+func (s *stream) heard(h *header) (*segment, error) {
+	l := s.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !s.alive {
@@ -173,31 +174,25 @@ func (l *link) heard(s *stream, h *header) (*segment, error) {
 	if err := s.acknowledge(h.arrived); err != nil {
 		return nil, err
 	}
-	if h.credit > l.credit {
-		l.credit = h.credit
+	if h.credit > l.out.credit {
+		l.out.credit = h.credit
 		l.out.wake.Broadcast()
 	}
 	if h.kind == kindGo || h.kind == kindData {
-		l.up()
+		l.opener.up()
 	}
 	switch h.kind {
 	case kindAck, kindGo:
 		return nil, nil
 	case kindBye:
-		l.bye, l.end = true, h.seq
+		l.in.bye, l.in.end = true, h.seq
 		l.in.wake.Broadcast()
 		l.out.wake.Broadcast()
 		return nil, nil
 	case kindData:
-	default:
-		return nil, fmt.Errorf("a frame of the unknown kind %d", h.kind)
+		return l.in.expect(h)
 	}
-	if h.n > segmentSize || h.seq >= l.consumed+maxSegments || h.off+uint64(h.n) > h.total {
-		return nil, fmt.Errorf("segment %d of %d bytes at %d of %d was not asked for", h.seq, h.n, h.off, h.total)
-	}
-	seg := l.stock.get(int(h.n))
-	seg.seq, seg.off, seg.total, seg.tag = h.seq, h.off, h.total, h.tag
-	return seg, nil
+	return nil, fmt.Errorf("a frame of the unknown kind %d", h.kind)
 }
 
 // acknowledge lets go of what has arrived at the other end.
@@ -211,36 +206,14 @@ func (s *stream) acknowledge(arrived uint64) error {
 	s.lastAck = time.Now()
 	for ; s.acked < arrived; s.acked++ {
 		seg := s.underway.pop()
-		s.lane.bytes -= seg.n
-		s.lane.pace.ack(seg, s.lastAck)
+		s.load.bytes -= seg.n
+		s.load.pace.ack(seg, s.lastAck)
 		seg.acked = true
-		s.l.release(seg)
+		s.l.out.release(seg)
 	}
 	s.wake.Signal()
-	s.l.offer() // another stream on the rail may be idle where this one is writing
+	s.l.streams.offer() // another stream on the rail may be idle where this one is writing
 	return nil
-}
-
-// arrive takes a segment whose payload has been read, unless it is a second copy.
-func (l *link) arrive(s *stream, seg *segment, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	slot := &l.slots[seg.seq%maxSegments]
-	if err != nil || !s.alive || seg.seq < l.consumed || *slot != nil {
-		l.stock.put(seg)
-	} else {
-		*slot = seg
-		s.rail.recv.Add(uint64(seg.n))
-		if seg.seq == l.consumed {
-			l.in.wake.Signal()
-		}
-	}
-	if err == nil && s.alive {
-		s.arrived++
-		s.ackDue = true
-		s.wake.Signal()
-		l.last = s
-	}
 }
 
 var errDropped = errors.New("the stream was given up")

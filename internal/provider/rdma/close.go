@@ -5,21 +5,6 @@ import (
 	"time"
 )
 
-// Close implements fabric.Link. The rest is done in the background; Fabric.Close
-// waits for it.
-func (l *Link) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return nil
-	}
-	l.closed = true
-	l.notify(&l.toPeer.side)
-	l.notify(&l.fromPeer.side)
-	go l.finish()
-	return nil
-}
-
 // finish ends a closed link: callers leave, what was sent arrives, the peer is
 // told, and everything is released.
 func (l *Link) finish() {
@@ -28,8 +13,8 @@ func (l *Link) finish() {
 	for l.busy > 0 {
 		l.left.Wait()
 	}
-	l.toPeer.forget()
-	l.fromPeer.forget()
+	l.toPeer.watch.Clear()
+	l.fromPeer.watch.Clear()
 	l.mu.Unlock()
 
 	l.settleDown()
@@ -41,7 +26,7 @@ func (l *Link) finish() {
 	l.torn = true
 	l.mu.Unlock()
 	l.stopEvents()
-	close(l.stop)
+	close(l.engine.stop)
 	l.wg.Wait()
 	l.f.note(l.closeRails())
 }
@@ -60,7 +45,7 @@ func (l *Link) settleDown() {
 	nap := shortNap
 	for deadline := time.Now().Add(l.f.cfg.Linger); time.Now().Before(deadline); nap = min(2*nap, longNap) {
 		l.mu.Lock()
-		l.poll(nil)
+		l.engine.poll(nil)
 		over := l.err != nil || l.delivered()
 		l.mu.Unlock()
 		if over {
@@ -73,7 +58,7 @@ func (l *Link) settleDown() {
 // delivered reports whether the peer has all data messages.
 func (l *Link) delivered() bool {
 	for _, ln := range l.lanes {
-		if l.rc && ln.flight.len() > 0 || !l.rc && ln.repair.unacked(ln) > 0 {
+		if !ln.delivered() {
 			return false
 		}
 	}
@@ -91,10 +76,10 @@ func (l *Link) goodbye() {
 // failed. A device that holds some back is not waited for.
 func (l *Link) drain() {
 	for deadline := time.Now().Add(200 * time.Millisecond); time.Now().Before(deadline); {
-		l.poll(nil)
+		l.engine.poll(nil)
 		left := 0
 		for _, ln := range l.lanes {
-			left += ln.posted + ln.flight.len()
+			left += ln.in.posted + ln.out.flight.len()
 		}
 		if left == 0 {
 			return

@@ -44,63 +44,72 @@ type announcement struct {
 	tag      fabric.Tag
 }
 
-// outbox is what the next control message has to carry.
-type outbox struct {
+// notice is what the next control message has to carry beside the state of the lanes.
+type notice struct {
 	request  bool
 	advert   *advert // points into the link
 	announce *announcement
 	slots    bool
 }
 
-func (o *outbox) empty() bool {
-	return !o.request && o.advert == nil && o.announce == nil && !o.slots
+func (n *notice) empty() bool {
+	return !n.request && n.advert == nil && n.announce == nil && !n.slots
 }
 
-// due reports whether the peer has to hear of a lane: a quarter of its window
-// has become free or has arrived, or it waits.
-func (l *Link) due(ln *lane) bool {
-	quarter := uint64(max(1, ln.shape.window/4))
-	return ln.ackNow || ln.freed-ln.saidFree >= quarter || !l.rc && ln.expect-ln.saidAck >= quarter
+// control sends and reads control messages. It is guarded by Link.mu.
+type control struct {
+	l    *Link
+	next notice
+	free []int // slots of lane 0 for control messages
+}
+
+func newControl(l *Link) control {
+	c := control{l: l}
+	for i := range controlSlots {
+		c.free = append(c.free, l.plan.small.window+i)
+	}
+	return c
 }
 
 // emit sends a control message when there is a reason for one and a slot.
-func (l *Link) emit() {
-	reason := !l.out.empty()
-	for _, ln := range l.lanes {
-		reason = reason || l.due(ln)
+func (c *control) emit() {
+	reason := !c.next.empty()
+	for _, ln := range c.l.lanes {
+		reason = reason || ln.due()
 	}
-	if !reason || len(l.controlFree) == 0 || l.err != nil {
+	if !reason || len(c.free) == 0 || c.l.err != nil {
 		return
 	}
-	ln := l.lanes[0]
-	slot := l.controlFree[len(l.controlFree)-1]
-	l.controlFree = l.controlFree[:len(l.controlFree)-1]
+	ln := c.l.lanes[0]
+	slot := c.free[len(c.free)-1]
+	c.free = c.free[:len(c.free)-1]
 	b := ln.txSlot(slot)[:headerSize+controlSize]
 	h := header{kind: kindControl, n: controlSize}
 	h.put(b)
-	l.putControl(b[headerSize:])
-	if !l.rc {
+	c.write(b[headerSize:])
+	if !c.l.rc {
 		seal(b)
 	}
-	l.sendSlot(ln, slot, len(b), 1)
+	ln.sendSlot(slot, len(b), 1)
 }
 
-func (l *Link) putControl(b []byte) {
+// write fills b with the message, after which there is nothing more to say.
+func (c *control) write(b []byte) {
 	clear(b)
-	for i, ln := range l.lanes {
+	for i, ln := range c.l.lanes {
 		at := b[atLanes+laneSize*i:]
-		le.PutUint64(at, ln.expect)
+		le.PutUint64(at, ln.in.expect)
 		le.PutUint64(at[8:], ln.grant())
-		le.PutUint64(at[16:], ln.probed)
-		if ln.gap {
+		le.PutUint64(at[16:], ln.in.probed)
+		if ln.in.gap {
 			at[24] = 1
 		}
-		l.told(ln)
+		ln.told()
 	}
-	if l.out.request {
+	if c.next.request {
 		b[0] |= flagRequest
 	}
-	if a := l.out.advert; a != nil {
+	if a := c.next.advert; a != nil {
 		b[0] |= flagAdvert
 		at := b[atAdvert:]
 		le.PutUint64(at, a.msg)
@@ -111,40 +120,36 @@ func (l *Link) putControl(b []byte) {
 			le.PutUint32(at[24+fabric.TagSize+4*i:], k)
 		}
 	}
-	if a := l.out.announce; a != nil {
+	if a := c.next.announce; a != nil {
 		b[0] |= flagAnnounce
 		at := b[atAnnounce:]
 		le.PutUint64(at, a.msg)
 		le.PutUint64(at[8:], a.len)
 		copy(at[16:], a.tag[:])
 	}
-	if l.out.slots {
+	if c.next.slots {
 		b[0] |= flagSlots
 	}
-	l.out = outbox{}
+	c.next = notice{}
 }
 
-// told notes that the peer is being told of a lane.
-func (l *Link) told(ln *lane) {
-	ln.saidAck, ln.saidFree, ln.ackNow = ln.expect, ln.freed, false
-}
-
-// control acts on a control message of the peer.
-func (l *Link) control(b []byte, now time.Time) {
+// read acts on a control message of the peer.
+func (c *control) read(b []byte, now time.Time) {
+	l := c.l
 	for i, ln := range l.lanes {
 		at := b[atLanes+laneSize*i:]
-		l.heed(ln, le.Uint64(at), le.Uint64(at[8:]), now)
+		ln.heed(le.Uint64(at), le.Uint64(at[8:]), now)
 		if l.rc {
 			continue
 		}
-		r := &ln.repair
-		r.answered(ln, le.Uint64(at[16:]))
-		if at[24] != 0 && le.Uint64(at) == r.acked && r.unacked(ln) > 0 && !r.busy() {
-			l.ask(ln, now)
+		r := &ln.out.repair
+		r.answered(&ln.out, le.Uint64(at[16:]))
+		if at[24] != 0 && le.Uint64(at) == r.acked && ln.out.unacked() > 0 && !r.busy() {
+			ln.ask(now)
 		}
 	}
 	if b[0]&flagRequest != 0 {
-		l.lanes[0].ackNow = true
+		l.lanes[0].in.ackNow = true
 	}
 	if b[0]&flagAdvert != 0 {
 		a, at := &l.toPeer.advert, b[atAdvert:]
@@ -163,17 +168,6 @@ func (l *Link) control(b []byte, now time.Time) {
 		*a = announcement{msg: le.Uint64(at), len: le.Uint64(at[8:])}
 		copy(a.tag[:], at[16:])
 		l.fromPeer.hasAnnounced = true
-		l.notify(&l.fromPeer.side)
-	}
-}
-
-// heed acts on what the peer says of a lane: what it has, and what it grants.
-func (l *Link) heed(ln *lane, ack, limit uint64, now time.Time) {
-	if limit > ln.limit {
-		ln.limit = limit
-		ln.repair.starved = false
-	}
-	if !l.rc {
-		ln.repair.acknowledged(ln, ack, now)
+		l.fromPeer.notify()
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // device is one that this fabric has open, checked and fit for use.
 type device struct {
-	num  int // place in Fabric.devices
+	num  int // place in inventory.devices
 	dev  hca.Device
 	pd   hca.PD
 	lim  hca.Limits

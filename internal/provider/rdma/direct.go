@@ -18,17 +18,16 @@ import (
 // the receiver finds out from the message itself.
 
 // decide chooses how to send a message; false if it has to wait for the peer.
-func (l *Link) decide(op *sendOp) bool {
-	t := &l.toPeer
-	if len(op.b) <= l.plan.eager {
+func (t *sender) decide(op *sendOp) bool {
+	if len(op.b) <= t.l.plan.eager {
 		op.mode = inSmall
 		return true
 	}
 	op.mode = inBulk
-	if !l.rc {
+	if !t.l.rc {
 		return true
 	}
-	op.reg = l.f.find(op.b)
+	op.reg = t.l.f.memory.find(op.b)
 	switch {
 	case t.hasAdvert && t.advert.msg == op.msg:
 		if t.advert.tag == op.tag && t.advert.len == uint64(len(op.b)) {
@@ -39,8 +38,8 @@ func (l *Link) decide(op *sendOp) bool {
 		if !op.asked {
 			op.asked = true
 			t.announced = announcement{op.msg, uint64(len(op.b)), op.tag}
-			l.out.announce = &t.announced
-			l.emit()
+			t.l.control.next.announce = &t.announced
+			t.l.control.emit()
 		}
 		return false
 	}
@@ -48,38 +47,38 @@ func (l *Link) decide(op *sendOp) bool {
 }
 
 // writePiece writes the next piece of a message to the peer's memory, if it can.
-func (l *Link) writePiece(op *sendOp, ln *lane) bool {
+func (t *sender) writePiece(op *sendOp, ln *lane) bool {
 	step := ln.shape.payload()
 	n := min(step, len(op.b)-op.off)
-	last := op.frag+len(l.rails) >= pieces(len(op.b), step)
+	last := op.frag+len(t.l.rails) >= pieces(len(op.b), step)
 	if !ln.hasRoom(1) || last && !ln.hasCredit() {
 		return false
 	}
-	a := &l.toPeer.advert
+	a := &t.advert
 	wr := hca.SendWR{Op: hca.Write, NSGE: 1, RemoteAddr: a.addr + uint64(op.off), RKey: a.keys[ln.id-1]}
 	if last {
 		wr.Op, wr.Imm = hca.WriteImm, uint32(op.msg)
 	}
 	f := flight{slot: -1, entries: 1}
 	src := op.b[op.off : op.off+n]
-	if key, ok := l.source(op, ln, src); ok {
+	if key, ok := op.source(ln, src); ok {
 		wr.SGE[0] = hca.SGE{Addr: address(src), Len: uint32(n), LKey: key}
 		f.op = op
 	} else {
-		if len(ln.free) == 0 {
+		if len(ln.out.free) == 0 {
 			return false
 		}
 		f.slot = ln.takeSlot()
 		b := ln.txSlot(f.slot)
-		l.stage(b, 0, src)
+		t.stage(b, 0, src)
 		wr.SGE[0] = hca.SGE{Addr: address(b), Len: uint32(n), LKey: ln.rail.lkey}
 	}
 	if last {
-		ln.next++
+		ln.out.next++
 	}
 	op.off += n
 	op.frag++
-	l.post(ln, wr, f)
+	ln.post(wr, f)
 	return true
 }
 
@@ -88,14 +87,13 @@ func pieces(n, step int) int { return (n + step - 1) / step }
 
 // advertise offers b for the message that is received next, if it can be written
 // to.
-func (l *Link) advertise(tag *fabric.Tag, b []byte) bool {
-	r := &l.fromPeer
-	reg := l.f.find(b)
+func (r *receiver) advertise(tag *fabric.Tag, b []byte) bool {
+	reg := r.l.f.memory.find(b)
 	if reg == nil {
 		return false
 	}
 	r.advert = advert{msg: r.msg, len: uint64(len(b)), addr: address(b), tag: *tag}
-	for i, rl := range l.rails {
+	for i, rl := range r.l.rails {
 		mr := reg.on(rl.dev, b)
 		if mr == nil {
 			return false
@@ -103,23 +101,22 @@ func (l *Link) advertise(tag *fabric.Tag, b []byte) bool {
 		r.advert.keys[i] = mr.RKey()
 	}
 	r.missing = 0
-	for i := range min(len(l.rails), pieces(len(b), l.plan.bulk.payload())) {
-		r.missing |= 1 << ((r.msg + uint64(i)) % uint64(len(l.rails)))
+	for i := range min(len(r.l.rails), pieces(len(b), r.l.plan.bulk.payload())) {
+		r.missing |= 1 << ((r.msg + uint64(i)) % uint64(len(r.l.rails)))
 	}
 	r.advertised = true
-	l.out.advert = &r.advert
-	l.emit()
+	r.l.control.next.advert = &r.advert
+	r.l.control.emit()
 	return true
 }
 
 // written notes the last write of a message on a lane.
-func (l *Link) written(ln *lane, imm uint32) {
-	r := &l.fromPeer
+func (r *receiver) written(ln *lane, imm uint32) {
 	bit := uint32(1) << (ln.id - 1)
 	if !r.advertised || imm != uint32(r.advert.msg) || r.missing&bit == 0 {
-		l.lose(errProtocol)
+		r.l.lose(errProtocol)
 		return
 	}
 	r.missing &^= bit
-	l.notify(&r.side)
+	r.notify()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 
 	"thundercollective/fabric"
 )
@@ -28,7 +27,7 @@ func (f *Fabric) establish(ctx context.Context, peer int, ch fabric.Channel) (fa
 	if err != nil {
 		return nil, err
 	}
-	ours := f.offerTo(peer)
+	ours := f.inventory.offerTo(peer)
 	var theirs offer
 	if err := swap(ctx, boot, 1, &ours, &theirs); err != nil {
 		return nil, f.setupError(peer, err)
@@ -89,7 +88,7 @@ func (f *Fabric) build(ctx context.Context, peer int, boot fabric.Link, ours, th
 			l.closeRails()
 		}
 	}()
-	mine, far := f.rails(peer), make([]railOffer, len(p.pairs))
+	mine, far := f.inventory.rows[peer].devices, make([]railOffer, len(p.pairs))
 	var opened error
 	for i, pr := range p.pairs {
 		near, other := pr.low, pr.high
@@ -101,7 +100,7 @@ func (f *Fabric) build(ctx context.Context, peer int, boot fabric.Link, ours, th
 			opened = l.openRail(i, mine[near])
 		}
 	}
-	say := answer{Why: text(opened), PSN: l.makePSNs()}
+	say := answer{Why: text(opened), PSN: makePSNs(len(l.lanes))}
 	for _, ln := range l.lanes {
 		say.QPN = append(say.QPN, ln.qp.Num())
 	}
@@ -136,34 +135,11 @@ func either(ours, theirs string, peer int) string {
 	return ours
 }
 
-// newLink returns a link that has no rails yet.
-func (f *Fabric) newLink(peer int, boot fabric.Link, p *plan) *Link {
-	l := &Link{
-		f: f, peer: peer, boot: boot, plan: p, rc: p.rc,
-		kick: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{}),
-	}
-	l.left = sync.NewCond(&l.mu)
-	l.toPeer.side, l.fromPeer.side = newSide(f.cfg.Spin), newSide(f.cfg.Spin)
-	for i := range controlSlots {
-		l.controlFree = append(l.controlFree, p.small.window+i)
-	}
-	return l
-}
-
 // start sets the link's goroutines to work.
 func (l *Link) start() {
-	l.events = true
-	for _, r := range l.rails {
-		l.events = l.events && r.ch != nil
-	}
-	if l.events {
-		for _, r := range l.rails {
-			l.wg.Go(func() { l.serve(r) })
-		}
-	}
-	l.wg.Go(l.run)
+	l.engine.start()
 	l.wg.Go(l.watch)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.attend()
+	l.engine.attend()
 }

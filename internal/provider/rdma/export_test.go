@@ -11,7 +11,7 @@ type Stats struct {
 // StatsOf reads them.
 func StatsOf(l fabric.Link) Stats {
 	r := l.(*Link)
-	return Stats{r.copied.Load(), r.repeats.Load(), r.damaged.Load()}
+	return Stats{r.stats.copied.Load(), r.stats.repeats.Load(), r.stats.damaged.Load()}
 }
 
 // Advertised reports whether the peer has said where the next message may be
@@ -20,6 +20,6 @@ func Advertised(l fabric.Link) bool {
 	r := l.(*Link)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.poll(nil)
+	r.engine.poll(nil)
 	return r.toPeer.hasAdvert && r.toPeer.advert.msg == r.toPeer.msg
 }

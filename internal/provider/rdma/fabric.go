@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"thundercollective/fabric"
 )
@@ -21,24 +20,16 @@ type Fabric struct {
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 
-	devices []*device // open, in no particular order
-	rows    []railRow // by peer
-	regions atomic.Pointer[[]*region]
-	books   ledger
+	inventory inventory
+	memory    memory
+	books     ledger
 
-	mu     sync.Mutex
+	mu     sync.Mutex // guards what follows, and changes of memory
 	links  map[linkKey]*entry
 	paths  map[int]Path // by peer
 	closed bool
 	fault  error // the first one of releasing
 	making sync.WaitGroup
-}
-
-// railRow is what this rank has for a peer: devices, or the reason for none.
-type railRow struct {
-	devices []*device
-	any     bool // one of them is meant
-	why     error
 }
 
 type linkKey struct {
@@ -67,115 +58,13 @@ func New(ctx context.Context, boot fabric.Fabric, cfg Config) (*Fabric, error) {
 	}
 	f := &Fabric{cfg: cfg, boot: boot, links: map[linkKey]*entry{}, paths: map[int]Path{}}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
-	if err := f.openDevices(); err != nil {
+	f.inventory = inventory{cfg: &f.cfg, books: &f.books, rank: boot.Rank()}
+	f.memory = memory{cfg: &f.cfg, books: &f.books, inventory: &f.inventory}
+	if err := f.inventory.open(boot.Size()); err != nil {
 		f.cancel()
-		return nil, errors.Join(fmt.Errorf("rdma: %w", err), f.closeDevices())
+		return nil, errors.Join(fmt.Errorf("rdma: %w", err), f.inventory.close())
 	}
 	return f, nil
-}
-
-// openDevices opens what the row names, or all there is. Without Fallback, a peer
-// that cannot be reached is an error.
-func (f *Fabric) openDevices() error {
-	f.rows = make([]railRow, f.Size())
-	var broken error
-	if f.cfg.Host == nil {
-		h, err := systemHost()
-		if err != nil {
-			broken = &absentError{err}
-		}
-		f.cfg.Host = h
-	}
-	opened := map[string]railRow{} // by device
-	for peer := range f.rows {
-		if peer == f.Rank() {
-			continue
-		}
-		row := &f.rows[peer]
-		switch {
-		case broken != nil:
-			row.why = broken
-		case f.cfg.Devices == nil:
-			*row = f.anyDevices(opened)
-		case len(f.cfg.Devices[peer]) == 0:
-			row.why = fmt.Errorf("the hostfile names no RDMA device from rank %d to rank %d", f.Rank(), peer)
-		default:
-			*row = f.namedDevices(opened, f.cfg.Devices[peer])
-		}
-		if row.why != nil && !f.cfg.Fallback {
-			return row.why
-		}
-	}
-	return nil
-}
-
-// open opens a device once.
-func (f *Fabric) open(opened map[string]railRow, name string) railRow {
-	r, seen := opened[name]
-	if !seen {
-		d, err := openDevice(&f.cfg, &f.books, name)
-		if r.why = err; err == nil {
-			d.num = len(f.devices)
-			f.devices = append(f.devices, d)
-			r.devices = []*device{d}
-		}
-		opened[name] = r
-	}
-	return r
-}
-
-func (f *Fabric) namedDevices(opened map[string]railRow, names []string) railRow {
-	var row railRow
-	for _, name := range names {
-		r := f.open(opened, name)
-		if r.why != nil {
-			return r
-		}
-		row.devices = append(row.devices, r.devices...)
-	}
-	return row
-}
-
-// anyDevices finds the devices that work, and says why none does.
-func (f *Fabric) anyDevices(opened map[string]railRow) railRow {
-	names, err := f.cfg.Host.Devices()
-	if err == nil && len(names) == 0 {
-		err = &absentError{errNoDevice}
-	}
-	row := railRow{any: true, why: err}
-	for _, name := range names {
-		r := f.open(opened, name)
-		row.devices = append(row.devices, r.devices...)
-		if row.why == nil {
-			row.why = r.why
-		}
-	}
-	if len(row.devices) > 0 {
-		row.why = nil
-		row.devices = row.devices[:min(len(row.devices), maxRails)]
-	}
-	return row
-}
-
-// An absentError wraps the reason why a machine has no RDMA at all.
-type absentError struct{ error }
-
-func (e *absentError) Unwrap() error { return e.error }
-
-var errNoDevice = errors.New("this machine has no RDMA device; is the card there, and its driver loaded? " +
-	"(soft-RoCE: rdma link add rxe0 type rxe netdev eth0; macOS: rdma_ctl enable, in Recovery)")
-
-func (f *Fabric) rails(peer int) []*device { return f.rows[peer].devices }
-
-// offerTo is what this rank has for a peer.
-func (f *Fabric) offerTo(peer int) offer {
-	row := &f.rows[peer]
-	o := offer{Protocol: protocol, Any: row.any, Fallback: f.cfg.Fallback, Why: text(row.why)}
-	o.Plain = f.cfg.Devices == nil && errors.As(row.why, new(*absentError))
-	for _, d := range row.devices {
-		o.Rails = append(o.Rails, d.offer())
-	}
-	return o
 }
 
 // Name implements fabric.Fabric. It says what there is to expect: "rdma+tcp" when
@@ -184,7 +73,7 @@ func (f *Fabric) Name() string {
 	switch {
 	case !f.cfg.Fallback:
 		return "rdma"
-	case len(f.devices) == 0:
+	case len(f.inventory.devices) == 0:
 		return f.boot.Name()
 	}
 	return "rdma+" + f.boot.Name()
@@ -277,24 +166,10 @@ func (f *Fabric) Close() error {
 			<-l.ended
 		}
 	}
-	if all := f.regions.Load(); all != nil {
-		for _, g := range *all {
-			f.note(f.drop(g))
-		}
-	}
-	f.note(f.closeDevices())
+	f.note(f.memory.close())
+	f.note(f.inventory.close())
 	f.note(f.boot.Close())
 	return f.fault
-}
-
-func (f *Fabric) closeDevices() error {
-	var first error
-	for _, d := range f.devices {
-		if err := d.close(&f.books); first == nil {
-			first = err
-		}
-	}
-	return first
 }
 
 // note keeps the first error of releasing.

@@ -1,6 +1,8 @@
 package rdma
 
 import (
+	"fmt"
+	"time"
 	"unsafe"
 
 	"thundercollective/fabric"
@@ -15,39 +17,48 @@ const (
 )
 
 // A lane is one queue pair and its slots. Lane 0 of a link is the small one; lane
-// 1+r carries bulk data on rail r. Everything here is guarded by Link.mu.
+// 1+r carries bulk data on rail r. A lane and its two directions are guarded by
+// Link.mu.
 //
 // Data messages on a lane are numbered from 0. The receiver grants the sender a
 // limit, and the sender never posts a number that is not below it: freed+window,
 // where freed counts the messages whose slots the receiver has taken back. As
 // window+spare receives exist, one is always posted for a message that may come.
 type lane struct {
+	l      *Link
 	id     int
 	rail   *rail
 	qp     hca.QP
 	shape  laneShape
 	stride int // from slot to slot
+	in     laneIn
+	out    laneOut
+}
 
-	// Receiving.
-	rx       []byte // window+spare slots
+// laneIn is the receiving direction of a lane.
+type laneIn struct {
+	mem      []byte // window+spare slots
 	posted   int    // receives with the device
 	ready    ring[piece]
 	expect   uint64 // number of the next data message
 	freed    uint64
-	saidAck  uint64 // expect and limit as last told to the peer
+	saidAck  uint64 // expect and freed as last told to the peer
 	saidFree uint64
 	gap      bool   // expect was lost or damaged, and the peer was told
 	probed   uint64 // number of the last probe
 	ackNow   bool   // the peer waits to hear of expect
+}
 
-	// Sending.
-	tx     []byte
-	slots  int // of tx; see txSlots
-	sq     int // entries of the send queue that are free
+// laneOut is the sending direction of a lane.
+type laneOut struct {
+	mem    []byte
+	slots  int        // of mem; see txSlots
+	sq     int        // entries of the send queue that are free
+	wr     hca.SendWR // the request being posted
 	flight ring[flight]
-	free   []int // tx slots
-	next   uint64
-	limit  uint64
+	free   []int  // slots
+	next   uint64 // number of the next data message
+	limit  uint64 // the peer takes data messages below
 	repair repair
 }
 
@@ -63,101 +74,45 @@ type piece struct {
 // A flight is a send request with the device. Requests of a queue pair complete
 // in the order of posting.
 type flight struct {
-	slot    int     // tx slot; -1 if none
+	slot    int     // to send from; -1 if none
 	op      *sendOp // whose buffer is read; nil if none
 	entries int     // of the send queue
 }
 
-func (ln *lane) rxSlot(i int) []byte {
-	return ln.rx[i*ln.stride : i*ln.stride+ln.shape.size]
+// openLane makes a lane with the first of the memory, and returns the rest.
+func (l *Link) openLane(id int, r *rail, mem []byte) ([]byte, error) {
+	shape, recv, send := l.plan.queueSizes(id)
+	ln := &lane{l: l, id: id, rail: r, shape: shape, stride: l.plan.stride(shape)}
+	n := ln.stride * (shape.window + shape.spare)
+	ln.in.mem, mem = mem[:n], mem[n:]
+	ln.out.sq, ln.out.limit, ln.out.slots = send, uint64(shape.window), txSlots(id, shape)
+	n = ln.stride * ln.out.slots
+	ln.out.mem, mem = mem[:n], mem[n:]
+	for slot := range shape.window {
+		ln.out.free = append(ln.out.free, slot)
+	}
+	if !l.rc {
+		ln.out.repair = newRepair(shape.window, time.Now())
+	}
+	var err error
+	ln.qp, err = r.dev.pd.NewQP(hca.QPConfig{RC: l.rc, CQ: r.cq, SendWR: send, RecvWR: recv, MaxSGE: l.plan.sge, Port: l.f.cfg.Port})
+	if err != nil {
+		return nil, fmt.Errorf("RDMA device %s makes no more queue pairs (it says it can have %d): %w", r.dev.dev.Name(), r.dev.lim.MaxQP, err)
+	}
+	l.f.books.qps.Add(1)
+	l.lanes = append(l.lanes, ln)
+	return mem, nil
 }
 
+// rxSlot returns a slot for receiving.
+func (ln *lane) rxSlot(i int) []byte {
+	return ln.in.mem[i*ln.stride : i*ln.stride+ln.shape.size]
+}
+
+// txSlot returns a slot for sending.
 func (ln *lane) txSlot(i int) []byte {
-	return ln.tx[i*ln.stride : i*ln.stride+ln.shape.size]
+	return ln.out.mem[i*ln.stride : i*ln.stride+ln.shape.size]
 }
 
 // address is where the device finds the start of b.
 func address(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
-
-// postRecv gives a receive slot to the device.
-func (l *Link) postRecv(ln *lane, slot int) {
-	b := ln.rxSlot(slot)
-	err := ln.qp.PostRecv(uint64(ln.id)<<idLaneShift|uint64(slot), hca.SGE{Addr: address(b), Len: uint32(len(b)), LKey: ln.rail.lkey})
-	if err != nil {
-		l.lose(err)
-		return
-	}
-	ln.posted++
-}
-
-// giveBack returns the slot of a data message: the sender may be granted another.
-func (l *Link) giveBack(ln *lane, slot int) {
-	l.postRecv(ln, slot)
-	ln.freed++
-}
-
-// grant is the limit that the receiver can give.
-func (ln *lane) grant() uint64 { return ln.freed + uint64(ln.shape.window) }
-
-// hasCredit reports whether a data message may be sent.
-func (ln *lane) hasCredit() bool { return ln.next < ln.limit && !ln.repair.busy() }
-
-// hasRoom reports whether the send queue takes another request of that many
-// entries. On the small lane some are kept for control messages.
-func (ln *lane) hasRoom(entries int) bool {
-	if ln.id == 0 {
-		entries += controlSlots
-	}
-	return ln.sq >= entries
-}
-
-// takeSlot returns a free tx slot; the caller knows that there is one.
-func (ln *lane) takeSlot() int {
-	slot := ln.free[len(ln.free)-1]
-	ln.free = ln.free[:len(ln.free)-1]
-	return slot
-}
-
-// post hands a request to the device. f says what to do when it is complete.
-func (l *Link) post(ln *lane, wr hca.SendWR, f flight) {
-	wr.ID = idSend | uint64(ln.id)<<idLaneShift
-	l.wr = wr
-	if err := ln.qp.PostSend(&l.wr); err != nil {
-		l.lose(err)
-		l.landed(ln, f)
-		return
-	}
-	ln.sq -= f.entries
-	if f.op != nil {
-		f.op.reads++
-		l.toPeer.reading++
-	}
-	ln.flight.push(f)
-}
-
-// sent is the completion of the oldest request. A message with one that failed is
-// never done; the link is lost.
-func (l *Link) sent(ln *lane, ok bool) {
-	f := ln.flight.pop()
-	ln.sq += f.entries
-	if f.op != nil {
-		f.op.reads--
-		f.op.failed = f.op.failed || !ok
-		l.toPeer.reading--
-		l.settle(f.op)
-	}
-	l.landed(ln, f)
-}
-
-// landed takes back the slot of a request that is over.
-func (l *Link) landed(ln *lane, f flight) {
-	switch {
-	case f.slot < 0:
-	case f.slot >= ln.shape.window && f.slot < ln.slots-1:
-		l.controlFree = append(l.controlFree, f.slot)
-	case l.rc:
-		ln.free = append(ln.free, f.slot)
-	default:
-		ln.repair.landed(ln, f.slot)
-	}
-}

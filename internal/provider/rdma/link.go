@@ -2,147 +2,115 @@ package rdma
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"thundercollective/fabric"
-	"thundercollective/internal/provider/rdma/internal/hca"
+	"thundercollective/internal/traffic"
 )
 
-// errPeerClosed is the cause when the peer ended the link in good order.
-var errPeerClosed = errors.New("peer closed its end")
-
-// errProtocol is the cause when the peer does what this version never does.
-var errProtocol = errors.New("the peer sent what makes no sense here")
-
 // Link is a path to one peer over one or more rails. It implements fabric.Link,
-// fabric.Backlog and fabric.Counter.
+// fabric.Backlog and fabric.Counter. Its parts do the work:
 //
-// All state is guarded by mu. Whoever is in a call does the work: it polls the
-// completion queues, and acts on every completion, whichever side it is for. With
-// nobody in a call, an event wakes a goroutine of the rail, where that is needed.
+//	sender    messages on their way out of their callers' buffers
+//	receiver  the message that a caller waits for
+//	lane      one queue pair: its slots, credit, acknowledgements and repair
+//	control   what the peer has to be told beside data
+//	engine    completions, by polling and by events, and what time demands
+//
+// Whoever is in a call does the work: it polls the completion queues, and acts on
+// every completion, whichever side it is for. With nobody in a call, an event wakes a
+// goroutine of the rail, where that is needed.
+//
+// mu guards the link and all its parts. It is never held together with Fabric.mu.
 type Link struct {
 	f    *Fabric
 	peer int
 	boot fabric.Link // for set-up, goodbye, and to notice the peer's death
 	plan *plan
-	rc   bool
+	rc   bool // the devices are reliable
 
 	mu     sync.Mutex
 	rails  []*rail
 	lanes  []*lane
-	wcs    [32]hca.WC
-	wr     hca.SendWR // the one being posted
-	armed  bool       // the next completion is an event
-	events bool       // there are events at all
-	torn   bool       // the devices' objects are gone
-	busy   int        // calls inside
-	left   *sync.Cond
-
 	err    error // why the link is over; nil while it works
 	closed bool  // by us
-
-	out         outbox
-	controlFree []int
-	heard       time.Time // from the peer, on unreliable devices
+	torn   bool  // the devices' objects are gone
+	busy   int   // calls inside
+	left   *sync.Cond
+	heard  time.Time // from the peer, on unreliable devices
 
 	toPeer   sender
 	fromPeer receiver
+	control  control
+	engine   engine
 
-	kick    chan struct{} // starts the ticking
-	ticking bool
-	stop    chan struct{} // ends run
 	wg      sync.WaitGroup
 	ended   chan struct{} // closed when nothing is left of the link
-
-	sentMsgs, sentBytes, recvMsgs, recvBytes atomic.Uint64
-	copied, repeats, damaged                 atomic.Uint64
+	traffic traffic.Counter
+	stats   stats
 }
 
-// lost makes the error that callers get for a cause.
-func (l *Link) lost(cause error) error {
-	e := &fabric.LostError{Peer: l.peer, Err: cause}
-	var inner *fabric.LostError
-	if errors.As(cause, &inner) {
-		e.Addr, e.Err = inner.Addr, inner.Err
-	}
-	return e
+// stats counts what a link does beside moving messages; its users need no lock.
+type stats struct {
+	copied           atomic.Uint64 // payload bytes, at this end
+	repeats, damaged atomic.Uint64 // messages, on unreliable devices
 }
 
-// lose ends the link. What has arrived can still be received. The caller holds mu.
-func (l *Link) lose(cause error) {
-	if l.err == nil {
-		l.err = l.lost(cause)
-		l.notify(&l.toPeer.side)
-		l.notify(&l.fromPeer.side)
-	}
+// newLink returns a link that has no rails yet.
+func (f *Fabric) newLink(peer int, boot fabric.Link, p *plan) *Link {
+	l := &Link{f: f, peer: peer, boot: boot, plan: p, rc: p.rc, ended: make(chan struct{})}
+	l.left = sync.NewCond(&l.mu)
+	l.toPeer.side.init(l)
+	l.fromPeer.side.init(l)
+	l.control = newControl(l)
+	l.engine = newEngine(l)
+	return l
 }
 
-// sever loses the link after the device said that the peer cannot be reached, or kept
-// silent, and lets the peer know on the boot fabric: it may be waiting for what will
-// never come, while nobody here looks at this link.
-func (l *Link) sever(cause error) {
-	if l.err == nil {
-		l.lose(cause)
-		go l.boot.Close() // not under our lock; finish waits for its end
-	}
+// Send implements fabric.Link.
+func (l *Link) Send(ctx context.Context, tag *fabric.Tag, b []byte) error {
+	return l.toPeer.send(ctx, tag, b)
 }
 
-// enter begins a call on one side.
-func (l *Link) enter() { l.busy++ }
+// Post implements fabric.Poster.
+func (l *Link) Post(tag *fabric.Tag, b []byte) (bool, error) { return l.toPeer.post(tag, b) }
 
-// leave ends it. What is still to be done without a caller is provided for.
-func (l *Link) leave() {
-	l.busy--
-	if l.closed && l.busy == 0 {
-		l.left.Broadcast()
-	}
-	l.attend()
+// Flush implements fabric.Poster.
+func (l *Link) Flush(ctx context.Context) error { return l.toPeer.await(ctx, 0) }
+
+// Mover implements fabric.Backlog.
+func (l *Link) Mover() any { return l.f }
+
+// Await implements fabric.Backlog. What was posted moves on by itself; nobody has
+// to be in a call for it.
+func (l *Link) Await(ctx context.Context, left int) error { return l.toPeer.await(ctx, left) }
+
+// Recv implements fabric.Link.
+func (l *Link) Recv(ctx context.Context, tag *fabric.Tag, b []byte) error {
+	return l.fromPeer.receive(ctx, tag, len(b), b, nil)
 }
 
-// abandon makes sure that no request of ours, and no write of the peer's, touches
-// a caller's memory any more. Both directions are over after it.
-func (l *Link) abandon() {
-	l.lose(errAbandoned)
-	l.failQPs()
-	for deadline := time.Now().Add(time.Second); l.toPeer.reading > 0 && time.Now().Before(deadline); {
-		l.poll(nil)
-		l.mu.Unlock()
-		time.Sleep(20 * time.Microsecond)
-		l.mu.Lock()
-	}
+// RecvFunc implements fabric.Link. The pieces are the slots that the device wrote.
+func (l *Link) RecvFunc(ctx context.Context, tag *fabric.Tag, n int, f func(off int, p []byte) error) error {
+	return l.fromPeer.receive(ctx, tag, n, nil, f)
 }
 
-// errAbandoned is why the other direction ends with an abandoned transfer.
-var errAbandoned = errors.New("a transfer between registered memories was given up at this end")
-
-func (l *Link) failQPs() {
-	for _, ln := range l.lanes {
-		ln.qp.Fail() // a queue pair that cannot fail has failed
-	}
-}
-
-// watch waits for the peer's goodbye, or its death, on the boot fabric. It ends
-// with the link there.
-func (l *Link) watch() {
-	var bye [1]byte
-	err := l.boot.Recv(context.Background(), byeTag, bye[:])
-	if err == nil {
-		err = errPeerClosed
-	}
+// Close implements fabric.Link. The rest is done in the background; Fabric.Close
+// waits for it.
+func (l *Link) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lose(err)
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	l.toPeer.notify()
+	l.fromPeer.notify()
+	go l.finish()
+	return nil
 }
-
-var byeTag = noteTag(255)
 
 // Traffic implements fabric.Counter.
-func (l *Link) Traffic() fabric.Traffic {
-	return fabric.Traffic{
-		SentMessages: l.sentMsgs.Load(), SentBytes: l.sentBytes.Load(),
-		RecvMessages: l.recvMsgs.Load(), RecvBytes: l.recvBytes.Load(),
-	}
-}
+func (l *Link) Traffic() fabric.Traffic { return l.traffic.Read() }

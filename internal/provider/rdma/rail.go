@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"time"
 
 	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
 // A rail is a link's part of one device: a queue pair for bulk data, on the first
-// rail one for small messages too, and the memory of their slots.
+// rail one for small messages too, and the memory of their slots. It does not change
+// once the link is open.
 type rail struct {
 	dev  *device
 	mem  []byte
@@ -97,34 +97,9 @@ func (l *Link) openRail(i int, dev *device) (err error) {
 	return nil
 }
 
-// openLane makes a lane with the first of the memory, and returns the rest.
-func (l *Link) openLane(id int, r *rail, mem []byte) ([]byte, error) {
-	shape, recv, send := l.plan.queueSizes(id)
-	ln := &lane{id: id, rail: r, shape: shape, stride: l.plan.stride(shape), sq: send, limit: uint64(shape.window)}
-	n := ln.stride * (shape.window + shape.spare)
-	ln.rx, mem = mem[:n], mem[n:]
-	ln.slots = txSlots(id, shape)
-	n = ln.stride * ln.slots
-	ln.tx, mem = mem[:n], mem[n:]
-	for slot := range shape.window {
-		ln.free = append(ln.free, slot)
-	}
-	if !l.rc {
-		ln.repair = newRepair(shape.window, time.Now())
-	}
-	var err error
-	ln.qp, err = r.dev.pd.NewQP(hca.QPConfig{RC: l.rc, CQ: r.cq, SendWR: send, RecvWR: recv, MaxSGE: l.plan.sge, Port: l.f.cfg.Port})
-	if err != nil {
-		return nil, fmt.Errorf("RDMA device %s makes no more queue pairs (it says it can have %d): %w", r.dev.dev.Name(), r.dev.lim.MaxQP, err)
-	}
-	l.f.books.qps.Add(1)
-	l.lanes = append(l.lanes, ln)
-	return mem, nil
-}
-
 // makePSNs chooses where each lane starts to count its packets.
-func (l *Link) makePSNs() []uint32 {
-	psn := make([]uint32, len(l.lanes))
+func makePSNs(lanes int) []uint32 {
+	psn := make([]uint32, lanes)
 	for i := range psn {
 		psn[i] = rand.Uint32N(1 << 24)
 	}
@@ -147,7 +122,7 @@ func (l *Link) connect(psn []uint32, theirs *answer, peerRails []railOffer) erro
 			return fmt.Errorf("RDMA device %s to %s at %s: %w", near.dev.Name(), far.Device, hca.GID{Addr: far.GID}, err)
 		}
 		for slot := range ln.shape.window + ln.shape.spare {
-			l.postRecv(ln, slot)
+			ln.postRecv(slot)
 		}
 	}
 	return l.err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"thundercollective/internal/provider/rdma/internal/hca"
 )
@@ -27,9 +28,18 @@ func (g *region) on(d *device, b []byte) hca.MR {
 	return g.mrs[d.num][off/size]
 }
 
+// memory is what Alloc has given out. Fabric.mu guards changes; the list is read
+// without a lock.
+type memory struct {
+	cfg       *Config
+	books     *ledger
+	inventory *inventory
+	regions   atomic.Pointer[[]*region] // by address
+}
+
 // find returns the region that b lies in; nil if there is none.
-func (f *Fabric) find(b []byte) *region {
-	all := f.regions.Load()
+func (m *memory) find(b []byte) *region {
+	all := m.regions.Load()
 	if all == nil || len(b) == 0 {
 		return nil
 	}
@@ -47,39 +57,31 @@ func (f *Fabric) find(b []byte) *region {
 	return nil
 }
 
-// Alloc implements fabric.Allocator. Each call registers memory anew: a few large
-// buffers are what it is for, not many small ones.
-func (f *Fabric) Alloc(n int) ([]byte, error) {
-	if n <= 0 {
-		return nil, fmt.Errorf("rdma: allocating %d bytes: ask for at least one", n)
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return nil, errClosed
-	}
-	if len(f.devices) == 0 {
+// alloc returns n bytes of memory that every device knows.
+func (m *memory) alloc(n int) ([]byte, error) {
+	devices := m.inventory.devices
+	if len(devices) == 0 {
 		return make([]byte, n), nil // all links are the boot fabric's
 	}
 	const page = 16 << 10 // of any system this runs on
-	mem, err := f.cfg.Host.Map((n + page - 1) &^ (page - 1))
+	mem, err := m.cfg.Host.Map((n + page - 1) &^ (page - 1))
 	if err != nil {
 		return nil, fmt.Errorf("rdma: allocating %d bytes: %w", n, err)
 	}
-	g := &region{mem: mem, mrs: make([][]hca.MR, len(f.devices)), len: make([]int, len(f.devices))}
-	for i, d := range f.devices {
+	g := &region{mem: mem, mrs: make([][]hca.MR, len(devices)), len: make([]int, len(devices))}
+	for i, d := range devices {
 		g.len[i] = int(min(int64(len(mem)), max(d.lim.MaxMRSize, page)))
 		for rest := mem; len(rest) > 0; {
 			part := rest[:min(len(rest), g.len[i])]
-			mr, err := d.register(&f.books, part)
+			mr, err := d.register(m.books, part)
 			if err != nil {
-				return nil, errors.Join(fmt.Errorf("rdma: allocating %d bytes: %w", n, err), f.drop(g))
+				return nil, errors.Join(fmt.Errorf("rdma: allocating %d bytes: %w", n, err), m.drop(g))
 			}
 			g.mrs[i] = append(g.mrs[i], mr)
 			rest = rest[len(part):]
 		}
 	}
-	f.setRegions(func(all []*region) []*region {
+	m.set(func(all []*region) []*region {
 		i, _ := slices.BinarySearchFunc(all, g, byAddress)
 		return slices.Insert(all, i, g)
 	})
@@ -88,43 +90,56 @@ func (f *Fabric) Alloc(n int) ([]byte, error) {
 
 func byAddress(a, b *region) int { return cmp.Compare(address(a.mem), address(b.mem)) }
 
-// setRegions replaces the list, which is read without a lock.
-func (f *Fabric) setRegions(edit func([]*region) []*region) {
+// set replaces the list, which is read without a lock.
+func (m *memory) set(edit func([]*region) []*region) {
 	var all []*region
-	if p := f.regions.Load(); p != nil {
+	if p := m.regions.Load(); p != nil {
 		all = slices.Clone(*p)
 	}
 	all = edit(all)
-	f.regions.Store(&all)
+	m.regions.Store(&all)
 }
 
-// Free implements fabric.Allocator.
-func (f *Fabric) Free(b []byte) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.devices) == 0 {
+// free releases memory of alloc.
+func (m *memory) free(b []byte) error {
+	if len(m.inventory.devices) == 0 {
 		return nil
 	}
-	g := f.find(b)
+	g := m.find(b)
 	if g == nil || address(g.mem) != address(b) {
 		return errors.New("rdma: freeing memory that Alloc did not return")
 	}
-	f.setRegions(func(all []*region) []*region {
+	m.set(func(all []*region) []*region {
 		return slices.DeleteFunc(all, func(h *region) bool { return h == g })
 	})
-	return f.drop(g)
+	return m.drop(g)
 }
 
 // drop releases a region.
-func (f *Fabric) drop(g *region) error {
+func (m *memory) drop(g *region) error {
 	var first error
 	for _, mrs := range g.mrs {
 		for _, mr := range mrs {
-			release(&f.books.mrs, mr, &first)
+			release(&m.books.mrs, mr, &first)
 		}
 	}
-	if err := f.cfg.Host.Unmap(g.mem); first == nil {
+	if err := m.cfg.Host.Unmap(g.mem); first == nil {
 		first = err
+	}
+	return first
+}
+
+// close releases all regions.
+func (m *memory) close() error {
+	all := m.regions.Load()
+	if all == nil {
+		return nil
+	}
+	var first error
+	for _, g := range *all {
+		if err := m.drop(g); first == nil {
+			first = err
+		}
 	}
 	return first
 }

@@ -3,8 +3,6 @@ package rdma
 import (
 	"errors"
 	"time"
-
-	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
 // errSilent is the cause when an unreliable path stays silent.
@@ -15,7 +13,8 @@ var errSilent = errors.New("no acknowledgement; every repeat was lost or the pee
 const backoffBy, maxBackoff = 4, 64
 
 // repair is the sending side of an unreliable lane: it keeps what was sent until
-// the peer has acknowledged it, and sends it again when it has to.
+// the peer has acknowledged it, and sends it again when it has to. It is guarded by
+// Link.mu, like its lane.
 //
 // When a message was lost or damaged, or is not acknowledged in time, a probe is
 // sent on the lane, and nothing else until the peer has answered it. As a queue
@@ -54,7 +53,7 @@ func newRepair(window int, now time.Time) repair {
 func (r *repair) busy() bool { return r.probing || r.next < r.end }
 
 // unacked is the number of messages that the peer has not acknowledged.
-func (r *repair) unacked(ln *lane) int { return int(ln.next - r.acked) }
+func (o *laneOut) unacked() int { return int(o.next - o.repair.acked) }
 
 // keep remembers a message that is about to be posted for the first time.
 func (r *repair) keep(seq uint64, slot, size int, now time.Time) {
@@ -66,114 +65,107 @@ func (r *repair) keep(seq uint64, slot, size int, now time.Time) {
 }
 
 // landed notes that the device is done with a slot.
-func (r *repair) landed(ln *lane, slot int) {
-	if slot == ln.slots-1 {
+func (r *repair) landed(o *laneOut, slot int) {
+	if slot == o.slots-1 {
 		r.posted--
 		return
 	}
 	r.uses[slot].posted--
-	r.reuse(ln, slot)
+	r.reuse(o, slot)
 }
 
 // reuse frees a slot that neither the device nor the peer needs any more.
-func (r *repair) reuse(ln *lane, slot int) {
+func (r *repair) reuse(o *laneOut, slot int) {
 	if u := &r.uses[slot]; !u.pending && u.posted == 0 {
-		ln.free = append(ln.free, slot)
+		o.free = append(o.free, slot)
 	}
 }
 
 // acknowledged notes that the peer has everything below ack.
-func (r *repair) acknowledged(ln *lane, ack uint64, now time.Time) {
-	if ack <= r.acked || ack > ln.next {
+func (r *repair) acknowledged(o *laneOut, ack uint64, now time.Time) {
+	if ack <= r.acked || ack > o.next {
 		return
 	}
 	for ; r.acked < ack; r.acked++ {
 		slot := r.slotOf[r.acked%uint64(len(r.slotOf))]
 		r.uses[slot].pending = false
-		r.reuse(ln, slot)
+		r.reuse(o, slot)
 	}
 	r.since, r.alive, r.backoff = now, now, 1
 	r.next = max(r.next, r.acked)
-	if r.acked == ln.next {
+	if r.acked == o.next {
 		r.probing = false // nothing is missing, whatever the answer
 	}
 }
 
 // answered notes the answer to a probe. What the peer said with it has been
 // acknowledged.
-func (r *repair) answered(ln *lane, probe uint64) {
+func (r *repair) answered(o *laneOut, probe uint64) {
 	if r.probing && probe == r.probe {
 		r.probing = false
-		r.next, r.end = r.acked, ln.next
+		r.next, r.end = r.acked, o.next
 	}
 }
 
 // ask sends a probe, if the last one has left.
-func (l *Link) ask(ln *lane, now time.Time) {
-	r := &ln.repair
+func (ln *lane) ask(now time.Time) {
+	r := &ln.out.repair
 	r.since = now
-	size := l.plan.sendSize(ln.shape, 0)
-	entries := l.plan.frames(size)
+	size := ln.l.plan.sendSize(ln.shape, 0)
+	entries := ln.l.plan.frames(size)
 	if r.posted > 0 || !ln.hasRoom(entries) {
 		return
 	}
 	r.probing, r.posted = true, 1
 	r.probe++
-	slot := ln.slots - 1
+	slot := ln.out.slots - 1
 	b := ln.txSlot(slot)
 	h := header{kind: kindProbe, seq: r.probe}
 	h.put(b)
 	seal(b[:headerSize])
-	l.sendSlot(ln, slot, size, entries)
+	ln.sendSlot(slot, size, entries)
 }
 
 // mend sends again what has to be.
-func (l *Link) mend(ln *lane) {
-	r := &ln.repair
+func (ln *lane) mend() {
+	r := &ln.out.repair
 	for ; r.next < r.end; r.next++ {
 		slot := r.slotOf[r.next%uint64(len(r.slotOf))]
 		u := &r.uses[slot]
-		entries := l.plan.frames(u.size)
+		entries := ln.l.plan.frames(u.size)
 		if !ln.hasRoom(entries) {
 			return
 		}
 		u.posted++
-		l.repeats.Add(1)
-		l.sendSlot(ln, slot, u.size, entries)
+		ln.l.stats.repeats.Add(1)
+		ln.sendSlot(slot, u.size, entries)
 	}
-}
-
-// sendSlot posts a tx slot as it is.
-func (l *Link) sendSlot(ln *lane, slot, size, entries int) {
-	b := ln.txSlot(slot)
-	l.post(ln, hca.SendWR{Op: hca.Send, NSGE: 1, SGE: [2]hca.SGE{{Addr: address(b), Len: uint32(size), LKey: ln.rail.lkey}}},
-		flight{slot: slot, entries: entries})
 }
 
 // overdue does what time demands of a lane: probes when acknowledgements are late,
 // asks for a grant that may have been lost, and gives up in the end.
-func (l *Link) overdue(ln *lane, now time.Time) {
-	r := &ln.repair
-	waiting := r.unacked(ln) > 0
+func (ln *lane) overdue(now time.Time) {
+	r := &ln.out.repair
+	waiting := ln.out.unacked() > 0
 	if !waiting && !r.starved {
 		return
 	}
 	silent := now.Sub(r.alive)
 	if !waiting {
-		silent = now.Sub(l.heard)
+		silent = now.Sub(ln.l.heard)
 	}
-	if silent > l.f.cfg.GiveUp {
-		l.sever(errSilent)
+	if silent > ln.l.f.cfg.GiveUp {
+		ln.l.sever(errSilent)
 		return
 	}
-	if now.Sub(r.since) < time.Duration(r.backoff)*l.f.cfg.Retry {
+	if now.Sub(r.since) < time.Duration(r.backoff)*ln.l.f.cfg.Retry {
 		return
 	}
 	r.backoff = min(backoffBy*r.backoff, maxBackoff)
 	if waiting {
-		l.ask(ln, now)
+		ln.ask(now)
 		return
 	}
 	r.since = now
-	l.out.request = true
+	ln.l.control.next.request = true
 }

@@ -3,10 +3,8 @@ package rdma
 import (
 	"context"
 	"runtime"
-	"time"
 
 	"thundercollective/fabric"
-	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
 // sender is the sending side of a link, guarded by Link.mu.
@@ -52,96 +50,88 @@ const (
 	direct         // written to the receiver's memory
 )
 
-// Send implements fabric.Link.
-func (l *Link) Send(ctx context.Context, tag *fabric.Tag, b []byte) error {
-	t := &l.toPeer
+// send sends b and returns when it is the caller's again.
+func (t *sender) send(ctx context.Context, tag *fabric.Tag, b []byte) error {
+	l := t.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begin(&t.side, ctx)
-	defer l.end(&t.side)
-	if err := l.sendFault(); err != nil {
-		return l.quitSend(err)
+	t.begin(ctx)
+	defer t.end()
+	if err := t.fault(); err != nil {
+		return t.quit(err)
 	}
-	op := l.newOp(tag, b)
-	l.pump()
+	op := t.newOp(tag, b)
+	t.pump()
 	for !op.done {
-		if err := l.sendFault(); err != nil {
-			return l.quitSend(err)
+		if err := t.fault(); err != nil {
+			return t.quit(err)
 		}
-		l.wait(&t.side)
-		l.pump()
+		l.engine.wait(&t.side)
+		t.pump()
 	}
-	l.tidy()
+	t.tidy()
 	return nil
 }
 
-// Post implements fabric.Poster.
-func (l *Link) Post(tag *fabric.Tag, b []byte) (bool, error) {
+// post begins to send b; done reports whether it is the caller's again.
+func (t *sender) post(tag *fabric.Tag, b []byte) (done bool, err error) {
+	l := t.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.enter()
 	defer l.leave()
-	if err := l.sendFault(); err != nil {
-		return false, l.quitSend(err)
+	if err := t.fault(); err != nil {
+		return false, t.quit(err)
 	}
-	op := l.newOp(tag, b)
-	l.pump()
-	done := op.done
-	l.tidy()
+	op := t.newOp(tag, b)
+	t.pump()
+	done = op.done
+	t.tidy()
 	return done, nil
 }
 
-// Flush implements fabric.Poster.
-func (l *Link) Flush(ctx context.Context) error { return l.Await(ctx, 0) }
-
-// Mover implements fabric.Backlog.
-func (l *Link) Mover() any { return l.f }
-
-// Await implements fabric.Backlog. What was posted moves on by itself; nobody has
-// to be in a call for it.
-func (l *Link) Await(ctx context.Context, left int) error {
-	t := &l.toPeer
+// await waits until at most left of the posted buffers are not the caller's again.
+func (t *sender) await(ctx context.Context, left int) error {
+	l := t.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begin(&t.side, ctx)
-	defer l.end(&t.side)
-	for l.tidy() > left || t.broken != nil {
-		if err := l.sendFault(); err != nil {
-			return l.quitSend(err)
+	t.begin(ctx)
+	defer t.end()
+	for t.tidy() > left || t.broken != nil {
+		if err := t.fault(); err != nil {
+			return t.quit(err)
 		}
-		l.wait(&t.side)
-		l.pump()
+		l.engine.wait(&t.side)
+		t.pump()
 	}
 	return nil
 }
 
-// sendFault says why nothing more can be sent.
-func (l *Link) sendFault() error {
-	t := &l.toPeer
+// fault returns why nothing more can be sent; nil if more can.
+func (t *sender) fault() error {
 	switch {
-	case l.closed:
+	case t.l.closed:
 		return fabric.ErrClosed
 	case t.broken != nil:
 		return t.broken
 	case t.cause() != nil:
 		return t.cause()
 	}
-	return l.err
+	return t.l.err
 }
 
-// quitSend ends the sending side. Nothing reads the caller's buffers after it.
-func (l *Link) quitSend(err error) error {
-	t := &l.toPeer
+// quit ends the sending side. Nothing reads the caller's buffers after it.
+func (t *sender) quit(err error) error {
 	if t.broken == nil {
 		t.broken = err
 	}
 	for t.pumping {
-		l.mu.Unlock()
+		t.l.mu.Unlock()
 		runtime.Gosched()
-		l.mu.Lock()
+		t.l.mu.Lock()
 	}
 	if t.reading > 0 {
-		l.abandon()
+		t.l.abandon()
 	}
 	for t.queue.len() > 0 {
 		t.queue.pop()
@@ -152,8 +142,7 @@ func (l *Link) quitSend(err error) error {
 	return err
 }
 
-func (l *Link) newOp(tag *fabric.Tag, b []byte) *sendOp {
-	t := &l.toPeer
+func (t *sender) newOp(tag *fabric.Tag, b []byte) *sendOp {
 	var op *sendOp
 	if n := len(t.spare); n > 0 {
 		op, t.spare = t.spare[n-1], t.spare[:n-1]
@@ -169,8 +158,7 @@ func (l *Link) newOp(tag *fabric.Tag, b []byte) *sendOp {
 
 // tidy puts away the messages at the front whose buffers are the caller's again,
 // and returns the number of the others.
-func (l *Link) tidy() int {
-	t := &l.toPeer
+func (t *sender) tidy() int {
 	for t.open.len() > 0 && (*t.open.front()).done {
 		t.spare = append(t.spare, t.open.pop())
 	}
@@ -178,133 +166,12 @@ func (l *Link) tidy() int {
 }
 
 // settle notes that a message needs its buffer no more, if that is so.
-func (l *Link) settle(op *sendOp) {
+func (t *sender) settle(op *sendOp) {
 	if !op.handed || op.reads > 0 || op.failed {
 		return
 	}
-	t := &l.toPeer
 	op.done = true
-	l.sentMsgs.Add(1)
-	l.sentBytes.Add(uint64(len(op.b)))
+	t.l.traffic.Sent(len(op.b))
 	op.b, op.reg = nil, nil
-	l.notify(&t.side)
-}
-
-// pump sends what the peer has granted and the queues have room for.
-func (l *Link) pump() {
-	t := &l.toPeer
-	if t.pumping {
-		return // whoever does will see what is new
-	}
-	t.pumping = true
-	for t.queue.len() > 0 && l.sending() {
-		op := *t.queue.front()
-		if !l.hand(op) {
-			break
-		}
-		t.queue.pop()
-		op.handed = true
-		l.settle(op)
-	}
-	t.pumping = false
-}
-
-func (l *Link) sending() bool { return l.err == nil && l.toPeer.broken == nil && !l.closed }
-
-// hand sends pieces of a message until it is all handed over, which it reports.
-func (l *Link) hand(op *sendOp) bool {
-	if op.mode == undecided && !l.decide(op) {
-		return false
-	}
-	for op.frag == 0 || op.off < len(op.b) {
-		var ok bool
-		switch op.mode {
-		case inSmall:
-			ok = l.sendPiece(op, l.lanes[0])
-		case inBulk:
-			ok = l.sendPiece(op, l.bulkLane(op))
-		case direct:
-			ok = l.writePiece(op, l.bulkLane(op))
-		}
-		if !ok || !l.sending() {
-			return false
-		}
-	}
-	return true
-}
-
-// bulkLane is the lane of the next piece: they go round the rails, starting with
-// another one for each message.
-func (l *Link) bulkLane(op *sendOp) *lane {
-	rails := uint64(len(l.rails))
-	return l.lanes[1+(op.msg+uint64(op.frag))%rails]
-}
-
-// sendPiece sends the next piece of a message in a slot of a lane, if it can.
-func (l *Link) sendPiece(op *sendOp, ln *lane) bool {
-	n := min(ln.shape.payload(), len(op.b)-op.off)
-	size := l.plan.sendSize(ln.shape, n)
-	entries := l.plan.frames(size)
-	if !ln.hasCredit() {
-		ln.repair.starved = ln.next >= ln.limit
-		return false
-	}
-	if len(ln.free) == 0 || !ln.hasRoom(entries) {
-		return false
-	}
-	slot := ln.takeSlot()
-	b := ln.txSlot(slot)
-	h := header{
-		kind: kindData, seq: ln.next, ack: ln.expect, limit: ln.grant(),
-		msg: op.msg, len: uint64(len(op.b)), off: uint64(op.off), n: uint32(n), tag: op.tag,
-	}
-	h.put(b)
-	l.told(ln)
-	wr := hca.SendWR{Op: hca.Send, NSGE: 1, SGE: [2]hca.SGE{{Addr: address(b), Len: uint32(size), LKey: ln.rail.lkey}}}
-	f := flight{slot: slot, entries: entries}
-	src := op.b[op.off : op.off+n]
-	if key, ok := l.source(op, ln, src); ok && op.mode == inBulk && l.plan.sge > 1 {
-		wr.NSGE, wr.SGE[0].Len = 2, headerSize
-		wr.SGE[1] = hca.SGE{Addr: address(src), Len: uint32(n), LKey: key}
-		f.op = op
-	} else {
-		l.stage(b, headerSize, src)
-		if !l.rc {
-			ln.repair.keep(ln.next, slot, size, time.Now())
-		}
-	}
-	ln.next++
-	op.off += n
-	op.frag++
-	l.post(ln, wr, f)
-	return true
-}
-
-// source is the key of registered memory that a rail can send from.
-func (l *Link) source(op *sendOp, ln *lane, src []byte) (uint32, bool) {
-	if op.reg == nil {
-		return 0, false
-	}
-	mr := op.reg.on(ln.rail.dev, src)
-	if mr == nil {
-		return 0, false
-	}
-	return mr.LKey(), true
-}
-
-// stageUnlocked is the size from which a copy lets the other side work.
-const stageUnlocked = 16 << 10
-
-// stage copies a piece of a caller's buffer into a slot, behind the header if
-// there is one, and completes that. Only pump calls it, so nothing else touches
-// the slot, the op or the queue meanwhile.
-func (l *Link) stage(slot []byte, at int, src []byte) {
-	if len(src) >= stageUnlocked {
-		l.mu.Unlock()
-		defer l.mu.Lock()
-	}
-	l.copied.Add(uint64(copy(slot[at:], src)))
-	if !l.rc {
-		seal(slot[:at+len(src)])
-	}
+	t.notify()
 }

@@ -11,27 +11,27 @@ const tickEvery = time.Millisecond
 const lookEvery = 100 * time.Millisecond
 
 // startTicking makes run look after the link.
-func (l *Link) startTicking() {
-	if l.ticking {
+func (e *engine) startTicking() {
+	if e.ticking {
 		return
 	}
-	l.ticking = true
+	e.ticking = true
 	select {
-	case l.kick <- struct{}{}:
+	case e.kick <- struct{}{}:
 	default:
 	}
 }
 
 // wantsTick reports whether something has to be done in time.
-func (l *Link) wantsTick() bool {
-	if l.err != nil {
+func (e *engine) wantsTick() bool {
+	if e.l.err != nil {
 		return false
 	}
-	for _, ln := range l.lanes {
-		if l.rc && ln.flight.len() > 0 {
+	for _, ln := range e.l.lanes {
+		if e.l.rc && ln.out.flight.len() > 0 {
 			return true
 		}
-		if !l.rc && (ln.expect != ln.saidAck || ln.repair.unacked(ln) > 0 || ln.repair.starved) {
+		if !e.l.rc && (ln.in.expect != ln.in.saidAck || ln.out.unacked() > 0 || ln.out.repair.starved) {
 			return true
 		}
 	}
@@ -39,61 +39,61 @@ func (l *Link) wantsTick() bool {
 }
 
 // run looks after the link until stop is closed.
-func (l *Link) run() {
+func (e *engine) run() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
 		select {
-		case <-l.stop:
+		case <-e.stop:
 			return
-		case <-l.kick:
+		case <-e.kick:
 		case <-timer.C:
-			l.mu.Lock()
-			again := l.tick()
-			l.mu.Unlock()
+			e.l.mu.Lock()
+			again := e.tick()
+			e.l.mu.Unlock()
 			if !again {
 				continue
 			}
 		}
-		timer.Reset(l.tickIn())
+		timer.Reset(e.tickIn())
 	}
 }
 
 // tickIn is the time to the next tick. Without events, what was posted waits for
 // nothing else.
-func (l *Link) tickIn() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.events && l.tidy() > 0 {
+func (e *engine) tickIn() time.Duration {
+	e.l.mu.Lock()
+	defer e.l.mu.Unlock()
+	if !e.events && e.l.toPeer.tidy() > 0 {
 		return shortNap
 	}
-	if l.rc && l.events {
+	if e.l.rc && e.events {
 		return lookEvery
 	}
 	return tickEvery
 }
 
 // tick reports whether another is needed.
-func (l *Link) tick() bool {
-	l.poll(nil)
-	if !l.rc && l.err == nil {
+func (e *engine) tick() bool {
+	e.poll(nil)
+	if !e.l.rc && e.l.err == nil {
 		now := time.Now()
-		for _, ln := range l.lanes {
-			if ln.expect != ln.saidAck {
-				ln.ackNow = true
+		for _, ln := range e.l.lanes {
+			if ln.in.expect != ln.in.saidAck {
+				ln.in.ackNow = true
 			}
-			l.overdue(ln, now)
-			l.mend(ln)
+			ln.overdue(now)
+			ln.mend()
 		}
-		l.pump()
-		l.emit()
+		e.l.toPeer.pump()
+		e.l.control.emit()
 	}
-	if l.events && l.busy == 0 && !l.torn && l.err == nil {
-		l.arm()
-		for l.poll(nil) {
+	if e.events && e.l.busy == 0 && !e.l.torn && e.l.err == nil {
+		e.arm()
+		for e.poll(nil) {
 		}
 	}
-	l.ticking = l.err == nil && !l.torn &&
-		(l.wantsTick() || !l.armed && (!l.rc || l.tidy() > 0))
-	return l.ticking
+	e.ticking = e.l.err == nil && !e.l.torn &&
+		(e.wantsTick() || !e.armed && (!e.l.rc || e.l.toPeer.tidy() > 0))
+	return e.ticking
 }

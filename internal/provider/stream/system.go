@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"context"
 	"os"
 	"syscall"
 )
@@ -16,6 +17,20 @@ type System interface {
 	// Open opens a device for reading and writing. It does not wait for the other
 	// end: the error is then ENXIO.
 	Open(path string) (Device, error)
+}
+
+type systemKey struct{}
+
+// WithSystem returns a context under which jobs look for streams in sys instead of on
+// the machine. It is for tests that have no such cable.
+func WithSystem(ctx context.Context, sys System) context.Context {
+	return context.WithValue(ctx, systemKey{}, sys)
+}
+
+// SystemOf returns the System of a context; nil for the machine's own.
+func SystemOf(ctx context.Context) System {
+	sys, _ := ctx.Value(systemKey{}).(System)
+	return sys
 }
 
 // linux is the System of the machine.

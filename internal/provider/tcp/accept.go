@@ -109,9 +109,9 @@ func (f *Fabric) greet(g *guest) {
 	}
 }
 
-// differs says of a peer that was turned away that it proved itself, that it is one for
-// which this rank waits, and that it was started otherwise. A stranger, a stray of
-// another generation and a second process of the same rank are none of this.
+// differs reports whether a refused peer knows the token, is one that this rank waits
+// for, and runs with incompatible settings. A stranger, a rank of another generation
+// and a second process of the same rank do not count.
 func (f *Fabric) differs(proved handshake.Hello, err error) bool {
 	if proved.Purpose == 0 || proved.Purpose == handshake.PurposeJoin ||
 		int(proved.From) <= f.cfg.Rank || int(proved.From) >= f.Size() {
@@ -140,8 +140,8 @@ func (f *Fabric) admit(h handshake.Hello) (*pending, error) {
 		return nil, reject(handshake.WrongRank, "rank %d does not dial rank %d", h.From, f.cfg.Rank)
 	case h.Streams < 1 || h.Streams > MaxStreams || h.Stream >= uint16(h.Streams):
 		return nil, reject(handshake.Other, "stream %d of %d makes no sense", h.Stream, h.Streams)
-	case h.Flags != f.flags(int(h.From)):
-		return nil, reject(handshake.Other, "%s", handshake.FlagsDiffer(f.cfg.Rank, f.flags(int(h.From)), int(h.From), h.Flags))
+	case h.Settings != f.settings(int(h.From)):
+		return nil, reject(handshake.Other, "%s", f.settingsDiffer(int(h.From), h.Settings))
 	case h.Purpose == handshake.PurposeRail:
 		return nil, nil
 	}

@@ -30,9 +30,9 @@ type Config struct {
 	// OnRail takes over the connections that peers open for links over several
 	// rails; they are refused if nil.
 	OnRail func(c *net.TCPConn, h handshake.Hello)
-	// OnDiffer, if not nil, is told of a peer that knows the token and was turned away
-	// because it was started otherwise than this rank: it does not come again. It must
-	// not block.
+	// OnDiffer, if not nil, is called for a peer that knows the token and was refused
+	// because it runs with incompatible settings: it will not try again. It must not
+	// block.
 	OnDiffer func(peer int, err error)
 	// Token is the secret that peers must know; empty for none.
 	Token []byte
@@ -52,9 +52,13 @@ type Config struct {
 	NoHugePages bool
 	// Checksum has every payload carry a CRC, at both ends or not at all.
 	Checksum bool
-	// Flags holds, by rank, what else both ends have to do alike: flags of package
-	// handshake, for what is to stand on this fabric. Nil for nothing.
-	Flags []uint8
+	// Settings holds, by rank, settings of the caller's that the two ends must share;
+	// nil if there are none. Their bits mean nothing to this package, except that
+	// ChecksumSetting must be clear.
+	Settings []uint8
+	// SettingsDiffer explains to the users of ranks a and b in what their settings
+	// differ, in at most handshake.MaxText bytes. If nil, the text shows the bits.
+	SettingsDiffer func(a int, settingsA uint8, b int, settingsB uint8) string
 	// HandshakeTimeout bounds how long a connection may take to prove itself;
 	// 5 s if 0.
 	HandshakeTimeout time.Duration
@@ -70,8 +74,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("tcp: no ranks")
 	case c.Rank < 0 || c.Rank >= n:
 		return c, fmt.Errorf("tcp: rank %d is not in 0..%d", c.Rank, n-1)
-	case c.Flags != nil && len(c.Flags) != n:
-		return c, fmt.Errorf("tcp: flags of %d ranks for %d", len(c.Flags), n)
+	case c.Settings != nil && len(c.Settings) != n:
+		return c, fmt.Errorf("tcp: settings for %d ranks in a job of %d", len(c.Settings), n)
 	case c.Streams < 0 || c.Streams > MaxStreams:
 		return c, fmt.Errorf("tcp: %d streams: choose 1 to %d", c.Streams, MaxStreams)
 	}

@@ -109,19 +109,8 @@ func (f *Fabric) hello(purpose uint8, to int, ch fabric.Channel, stream, streams
 	return handshake.Hello{
 		Purpose: purpose, Generation: f.cfg.Generation,
 		From: uint32(f.cfg.Rank), To: uint32(to), Size: uint32(f.Size()),
-		Channel: uint32(ch), Stream: uint16(stream), Streams: uint8(streams), Flags: f.flags(to),
+		Channel: uint32(ch), Stream: uint16(stream), Streams: uint8(streams), Settings: f.settings(to),
 	}
-}
-
-// flags are what this rank and a peer have to do alike.
-func (f *Fabric) flags(peer int) (flags uint8) {
-	if f.cfg.Flags != nil {
-		flags = f.cfg.Flags[peer]
-	}
-	if f.cfg.Checksum {
-		flags |= handshake.FlagChecksum
-	}
-	return flags
 }
 
 // dialOnce makes one attempt along one path. A relay is asked for the way through

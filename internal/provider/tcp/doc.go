@@ -35,9 +35,9 @@
 // (fabric.Swapper). That is the better half of the bargain where a rank
 // has hardly a core of its own; where it has several, more streams move more.
 //
-// What both ends have to do alike (checksums, and by Config.Flags what stands on this
-// fabric) is compared with the handshake; who differs is refused, and Config.OnDiffer
-// tells this rank not to wait for it.
+// The handshake compares the settings that both ends must share (checksums, and the
+// caller's Config.Settings). A peer that differs is refused, and Config.OnDiffer tells
+// this rank not to wait for it.
 //
 // What strangers can do at the listening port is limited: a bounded number of
 // connections may be in the handshake at once, each for a bounded time, with

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// DefaultPort is where rank 0 is met when it has a network of its own, as a pod
+// DefaultPort is the port of rank 0 if it has a network address of its own, as a pod
 // has.
 const DefaultPort = 21000
 
@@ -18,19 +18,19 @@ const (
 	portCount = 8000
 )
 
-// A Job is what a launcher says about this process.
+// A Job is what a launcher tells this process.
 type Job struct {
-	Launcher    string // who started us: "torchrun", "mpirun", "srun", "mlx.launch", "kubernetes"
+	Launcher    string // "torchrun", "mpirun", "srun", "mlx.launch", "kubernetes"
 	Rank        int
 	Size        int
-	LocalRank   int    // among the ranks on this machine; 0 where the launcher does not say
-	Coordinator string // host:port where rank 0 is to listen and the others meet it; "" with Hostfile
-	Hostfile    string // the addresses of all ranks, in MLX's form; "" with Coordinator
-	Token       []byte // a secret that only the ranks of this job know; nil where there is none
-	Generation  uint32 // counts restarts
+	LocalRank   int    // among the ranks on this machine; 0 if the launcher does not tell
+	Coordinator string // host:port where rank 0 listens and the others register; "" with Hostfile
+	Hostfile    string // the addresses of all ranks, in MLX's format; "" with Coordinator
+	Token       []byte // a secret that only the ranks of this job know; nil if there is none
+	Generation  uint32 // number of restarts
 }
 
-// A Source is where Detect looks.
+// A Source is what Detect reads.
 type Source struct {
 	Getenv   func(string) string
 	Hostname func() (string, error)
@@ -38,13 +38,12 @@ type Source struct {
 	Getppid  func() int
 }
 
-// System is the process's real surroundings.
+// System returns the Source of this process.
 func System() Source {
 	return Source{Getenv: os.Getenv, Hostname: os.Hostname, ReadFile: os.ReadFile, Getppid: os.Getppid}
 }
 
-// An Error says that a launcher was recognised, but that what it said makes no
-// sense.
+// An Error reports that a launcher was recognised but set a variable wrongly.
 type Error struct {
 	Launcher string
 	Variable string
@@ -56,12 +55,12 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("started by %s, but %s=%q: %s", e.Launcher, e.Variable, e.Value, e.Reason)
 }
 
-// Detect returns the job that this process is a rank of; ok is false when no
-// launcher is recognised.
+// Detect returns the job that a launcher started this process for; ok is false if it
+// recognises no launcher.
 func Detect(s Source) (job Job, ok bool, err error) {
 	for _, l := range []struct {
 		name  string
-		sign  string // the variable that gives it away
+		sign  string // the variable that identifies it
 		parse func(*reader) Job
 	}{
 		{"torchrun", "MASTER_PORT", torchrun},
@@ -91,12 +90,11 @@ func Detect(s Source) (job Job, ok bool, err error) {
 	return Job{}, false, nil
 }
 
-// A reader takes variables for one launcher. It keeps the first error, and
-// whether something is missing without which this is not that launcher.
+// A reader reads the variables of one launcher, and keeps the first error.
 type reader struct {
 	Source
 	launcher string
-	absent   bool
+	absent   bool // a required variable is missing: it is not this launcher
 	err      error
 }
 
@@ -106,7 +104,7 @@ func (r *reader) fail(name, value, reason string) {
 	}
 }
 
-// required is a variable without which this is not the launcher.
+// required returns a variable that the launcher always sets.
 func (r *reader) required(name string) string {
 	v := r.Getenv(name)
 	if v == "" {
@@ -115,10 +113,10 @@ func (r *reader) required(name string) string {
 	return v
 }
 
-// count is a required number.
+// count returns a required number.
 func (r *reader) count(name string) int { return r.number(name, r.required(name)) }
 
-// optional is a number that is 0 where it is not set.
+// optional returns a number, 0 if it is not set.
 func (r *reader) optional(name string) int { return r.number(name, r.Getenv(name)) }
 
 func (r *reader) number(name, v string) int {
@@ -127,13 +125,14 @@ func (r *reader) number(name, v string) int {
 	}
 	n, err := strconv.ParseUint(v, 10, 31)
 	if err != nil {
-		r.fail(name, v, "not a number of ranks")
+		r.fail(name, v, "not a number")
 	}
 	return int(n)
 }
 
-// met is the address of a coordinator on host whose port follows from seed.
-func met(host string, seed ...any) string {
+// coordinatorAt returns the address of a coordinator on host, with a port derived from
+// seed.
+func coordinatorAt(host string, seed ...any) string {
 	h := fnv.New32a()
 	fmt.Fprint(h, seed...)
 	return net.JoinHostPort(host, strconv.Itoa(portBase+int(h.Sum32()%portCount)))

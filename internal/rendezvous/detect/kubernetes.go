@@ -4,14 +4,17 @@ import (
 	"net"
 	"strconv"
 	"strings"
+
+	"thundercollective/internal/env"
 )
 
-// kubernetes knows a pod's index, from the Job controller's variable or from the
-// number at the end of the pod's name, but not how many there are: a pod that
-// does not say so is alone. Pod 0 has the same name with another number, in the
-// same headless service, which is the second label of our own full name.
+// kubernetes gets the pod's index from the Job controller's variable or from the number
+// at the end of the pod's name. Kubernetes does not tell how many pods there are:
+// without a world size, the pod is not a rank. Pod 0 has the same name with another
+// number, in the same headless service, which is the second label of this pod's full
+// name.
 func kubernetes(r *reader) Job {
-	size := "THUNDER_WORLD_SIZE"
+	size := env.WorldSize
 	if r.Getenv(size) == "" {
 		size = "WORLD_SIZE"
 	}
@@ -42,8 +45,8 @@ func kubernetes(r *reader) Job {
 	return job
 }
 
-// service is the name of the pod's headless service, from the line for the pod
-// that the kubelet writes: "10.0.0.7  name.service.namespace.svc...  name".
+// service returns the name of the pod's headless service, from the line that the kubelet
+// writes for the pod: "10.0.0.7  name.service.namespace.svc...  name".
 func (r *reader) service(host string) string {
 	hosts, _ := r.ReadFile("/etc/hosts")
 	for line := range strings.Lines(string(hosts)) {

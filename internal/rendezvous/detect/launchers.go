@@ -10,7 +10,7 @@ import (
 
 const loopback = "127.0.0.1"
 
-// torchrun occupies MASTER_PORT itself, so rank 0 is met at another one.
+// torchrun listens on MASTER_PORT itself, so rank 0 uses another port.
 func torchrun(r *reader) Job {
 	port := r.required("MASTER_PORT")
 	restarts := r.optional("TORCHELASTIC_RESTART_COUNT")
@@ -18,7 +18,7 @@ func torchrun(r *reader) Job {
 		Rank:        r.count("RANK"),
 		Size:        r.count("WORLD_SIZE"),
 		LocalRank:   r.optional("LOCAL_RANK"),
-		Coordinator: met(r.required("MASTER_ADDR"), "torchrun", port, r.Getenv("TORCHELASTIC_RUN_ID"), restarts),
+		Coordinator: coordinatorAt(r.required("MASTER_ADDR"), "torchrun", port, r.Getenv("TORCHELASTIC_RUN_ID"), restarts),
 		Generation:  uint32(restarts),
 	}
 }
@@ -40,14 +40,14 @@ func openMPI(r *reader) Job {
 		host = mpirunHost(r.Getenv("OMPI_MCA_orte_hnp_uri"))
 	}
 	if host != "" {
-		job.Coordinator = met(host, "mpirun", id, key)
+		job.Coordinator = coordinatorAt(host, "mpirun", id, key)
 	}
 	return job
 }
 
-// mpirunHost is the first IPv4 address in mpirun's own contact string, such as
-// "812646400.0;tcp://192.0.2.2,198.51.100.2:40285;tcp6://...". Unless told
-// otherwise, mpirun puts rank 0 on the machine it runs on.
+// mpirunHost returns the first IPv4 address in mpirun's own contact string, such as
+// "812646400.0;tcp://192.0.2.2,198.51.100.2:40285;tcp6://...". By default, mpirun starts
+// rank 0 on the machine it runs on.
 func mpirunHost(uri string) string {
 	for part := range strings.SplitSeq(uri, ";") {
 		if u, err := url.Parse(part); err == nil && u.Scheme == "tcp" {
@@ -59,8 +59,9 @@ func mpirunHost(uri string) string {
 	return ""
 }
 
-// hydra is the launcher of MPICH and Intel MPI. It does not name the job; the
-// proxy process that started all ranks of a machine does.
+// hydra is the launcher of MPICH and Intel MPI. It sets no variable that identifies the
+// job, so the port is derived from the proxy process that started all ranks of the
+// machine.
 func hydra(r *reader) Job {
 	job := Job{
 		Rank:      r.count("PMI_RANK"),
@@ -68,7 +69,7 @@ func hydra(r *reader) Job {
 		LocalRank: r.optional("MPI_LOCALRANKID"),
 	}
 	if r.optional("MPI_LOCALNRANKS") == job.Size {
-		job.Coordinator = met(loopback, "hydra", r.Getppid())
+		job.Coordinator = coordinatorAt(loopback, "hydra", r.Getppid())
 	}
 	return job
 }
@@ -85,11 +86,11 @@ func srun(r *reader) Job {
 	if r.count("SLURM_STEP_NUM_NODES") > 1 {
 		host = firstHost(r.required("SLURM_STEP_NODELIST"))
 	}
-	job.Coordinator = met(host, "srun", r.Getenv("SLURM_JOB_ID"), "/", r.Getenv("SLURM_STEP_ID"), "/", job.Generation)
+	job.Coordinator = coordinatorAt(host, "srun", r.Getenv("SLURM_JOB_ID"), "/", r.Getenv("SLURM_STEP_ID"), "/", job.Generation)
 	return job
 }
 
-// firstHost is the first name of a Slurm host list such as "rack[2-3]n[07,09],x".
+// firstHost returns the first name of a Slurm host list such as "rack[2-3]n[07,09],x".
 func firstHost(list string) string {
 	var name strings.Builder
 	for list != "" && list[0] != ',' {
@@ -108,8 +109,8 @@ func firstHost(list string) string {
 	return name.String()
 }
 
-// mlxLaunch has a form per backend: ring writes the addresses of all ranks to a
-// file, jaccl and nccl name the address where rank 0 listens.
+// mlxLaunch sets different variables for each backend: ring writes the addresses of all
+// ranks to a file, jaccl and nccl tell the address where rank 0 listens.
 func mlxLaunch(r *reader) Job {
 	job := Job{Rank: r.count("MLX_RANK")}
 	devices := r.Getenv("MLX_IBV_DEVICES")
@@ -124,16 +125,16 @@ func mlxLaunch(r *reader) Job {
 		if err != nil {
 			r.fail("MLX_JACCL_COORDINATOR", addr, "not host:port")
 		}
-		job.Coordinator = met(host, "jaccl", addr)
+		job.Coordinator = coordinatorAt(host, "jaccl", addr)
 	default:
 		job.Size = r.count("MLX_WORLD_SIZE")
-		job.Coordinator = met(r.required("NCCL_HOST_IP"), "nccl", r.required("NCCL_PORT"))
+		job.Coordinator = coordinatorAt(r.required("NCCL_HOST_IP"), "nccl", r.required("NCCL_PORT"))
 	}
 	return job
 }
 
-// entries is the length of the JSON array in the file that a variable names: one
-// entry per rank.
+// entries returns the length of the JSON array in the file that a variable names. It has
+// one entry per rank.
 func (r *reader) entries(variable, file string) int {
 	b, err := r.ReadFile(file)
 	if err != nil {

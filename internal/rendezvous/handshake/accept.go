@@ -11,18 +11,18 @@ import (
 // Accept performs the acceptor's part on conn. The caller sets the deadline of
 // conn beforehand, and closes conn if Accept fails.
 //
-// Once the dialer has proved to know the token, Accept asks admit whether to take
-// it. An error of admit is reported to the dialer (with the code and text of a
-// *RejectedError, else as Other) and returned wrapped. admit has to check at least
-// Purpose and To, for the dialer believes an ok to come from the rank it wanted.
+// Once the dialer has proved that it knows the token, Accept calls admit to decide
+// whether to let it in. Accept sends an error of admit to the dialer (with the code and
+// text of a *RejectedError, else as Other) and returns it wrapped. admit must check at
+// least Purpose and To, because the dialer takes an ok as coming from the rank it wanted.
 //
-// If Accept fails after admit said yes, the dialer does not count as connected:
-// what admit has reserved is to be given back.
+// If Accept fails after admit returned nil, the dialer is not connected: the caller
+// releases what admit reserved.
 //
-// The other errors are an *AuthError if the dialer does not know the token or says
+// The other errors are an *AuthError if the dialer does not know the token or reports
 // that this end does not, a *ProtocolError if it is not a thunder rank of this
-// version, ErrNoHello if it went away before it was known what it is, and otherwise one
-// that wraps that of conn.
+// version, one that wraps ErrNoHello if it hung up before it could be identified, and
+// otherwise one that wraps that of conn.
 func Accept(conn net.Conn, token []byte, admit func(Hello) error) (Hello, error) {
 	addr := conn.RemoteAddr().String()
 	var hello helloWire
@@ -38,7 +38,7 @@ func Accept(conn net.Conn, token []byte, admit func(Hello) error) (Hello, error)
 	h, perr := parseHello(&hello)
 	if perr != nil {
 		if perr.Version != 0 {
-			// The head of an empty challenge tells the dialer our version.
+			// An empty challenge carries our version to the dialer.
 			w := encodeChallenge(nonce{}, macSum{})
 			_, _ = conn.Write(w[:])
 		}
@@ -60,7 +60,7 @@ func Accept(conn net.Conn, token []byte, admit func(Hello) error) (Hello, error)
 	case perr != nil:
 		return Hello{}, perr.at(addr)
 	case refused:
-		return Hello{}, &AuthError{Rank: claimed(h), Addr: addr, Reason: "it refused the proof of this end"}
+		return Hello{}, &AuthError{Rank: claimed(h), Addr: addr, Reason: "it refused this rank's proof"}
 	case !want.equal(&client):
 		_ = sendVerdict(conn, token, &hello, &ns, codeAuth, "")
 		return Hello{}, &AuthError{Rank: claimed(h), Addr: addr, Reason: "its proof is wrong"}
@@ -68,12 +68,12 @@ func Accept(conn net.Conn, token []byte, admit func(Hello) error) (Hello, error)
 
 	if err := admit(h); err != nil {
 		code, text := Other, err.Error()
-		// A code that means something else on the wire must not leave as a refusal.
+		// Codes outside this range do not mean a refusal on the wire.
 		if rej, ok := errors.AsType[*RejectedError](err); ok && rej.Code >= WrongSize && rej.Code <= Other {
 			code, text = rej.Code, rej.Text
 		}
 		_ = sendVerdict(conn, token, &hello, &ns, code, text)
-		return Hello{}, fmt.Errorf("turned away rank %d at %s: %w", h.From, addr, err)
+		return Hello{}, fmt.Errorf("refused rank %d at %s: %w", h.From, addr, err)
 	}
 	if err := sendVerdict(conn, token, &hello, &ns, codeOK, ""); err != nil {
 		return Hello{}, fmt.Errorf("handshake with %s: sending verdict: %w", addr, err)
@@ -89,7 +89,7 @@ func sendVerdict(conn net.Conn, token []byte, hello *helloWire, ns *nonce, c Cod
 	return err
 }
 
-// claimed is the rank that an unproved hello names, if it can be one at all.
+// claimed returns the rank that an unproved hello names, or -1 if that cannot be a rank.
 func claimed(h Hello) int {
 	if h.From >= h.Size || h.From > math.MaxInt32 {
 		return -1

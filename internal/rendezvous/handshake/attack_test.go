@@ -73,7 +73,7 @@ func TestReflection(t *testing.T) {
 	wantAuthError(t, "reflection", (<-acc).err)
 }
 
-// TestMirror has a peer that echoes all it gets, as a connection to oneself does.
+// TestMirror has a peer that echoes everything, as a connection to oneself does.
 func TestMirror(t *testing.T) {
 	client, server := tcp(t)
 	go io.Copy(server, server)
@@ -83,9 +83,9 @@ func TestMirror(t *testing.T) {
 	}
 }
 
-// TestWrongOracle is the attack that the authenticated verdict is there for: a
-// stranger at rank 2's address has rank 3, which knows the token, answer for it,
-// then says ok itself.
+// TestWrongOracle is the attack that the authenticated verdict prevents: a stranger at
+// rank 2's address lets rank 3, which knows the token, answer the challenge, and then
+// forges the ok.
 func TestWrongOracle(t *testing.T) {
 	client, stranger := tcp(t)
 	toOracle, oracle := tcp(t)

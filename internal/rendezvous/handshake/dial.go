@@ -11,8 +11,8 @@ import (
 // Dial performs the dialer's part on conn. The caller sets the deadline of conn
 // beforehand, and closes conn if Dial fails.
 //
-// It returns an *AuthError if the acceptor does not know the token, a
-// *RejectedError if it does and refused, a *ProtocolError if it is not a thunder
+// It returns an *AuthError if the acceptor does not know the token, a *RejectedError if
+// the acceptor knows it and refused, a *ProtocolError if the acceptor is not a thunder
 // rank of this version, and otherwise an error that wraps that of conn.
 func Dial(conn net.Conn, h Hello, token []byte) error {
 	addr := conn.RemoteAddr().String()
@@ -25,8 +25,8 @@ func Dial(conn net.Conn, h Hello, token []byte) error {
 	if err := readHead(conn, cw[:headSize]); err != nil {
 		return openingError(err, addr, "waiting for its challenge")
 	}
-	// Before the rest: a peer of another version, or this dialer itself, may
-	// never send as much.
+	// Check the head before reading on: a peer of another version, or this dialer
+	// itself, may never send a whole challenge.
 	if perr := checkHead(cw[:], kindChallenge); perr != nil {
 		return perr.at(addr)
 	}
@@ -38,7 +38,7 @@ func Dial(conn net.Conn, h Hello, token []byte) error {
 		return perr.at(addr)
 	}
 	if want := mac(token, labelServer, &hello, &ns, nil); !want.equal(&server) {
-		// Telling the acceptor is a courtesy; the verdict here stands without it.
+		// The acceptor need not get this: the dialer fails either way.
 		w := refusal()
 		_, _ = conn.Write(w[:])
 		return &AuthError{Rank: int(h.To), Addr: addr, Reason: "its proof is wrong"}
@@ -63,7 +63,7 @@ func Dial(conn net.Conn, h Hello, token []byte) error {
 	case code == codeOK:
 		return nil
 	case code == codeAuth:
-		return &AuthError{Rank: int(h.To), Addr: addr, Reason: "it refused the proof of this end"}
+		return &AuthError{Rank: int(h.To), Addr: addr, Reason: "it refused this rank's proof"}
 	}
 	return &RejectedError{Code: code, Text: text}
 }
@@ -73,9 +73,9 @@ func newNonce() (n nonce) {
 	return n
 }
 
-// readHead fills b, the head of a message, and gives up at the first byte that a
-// thunder rank would not send: a stranger that is waiting for us to go on is named
-// at once, not at the deadline.
+// readHead fills b, the head of a message. It fails at the first byte that a thunder
+// rank would not send, so that another program which waits for more input is
+// recognised at once and not at the deadline.
 func readHead(conn net.Conn, b []byte) error {
 	for n := 0; n < len(b); {
 		m, err := conn.Read(b[n:])
@@ -90,7 +90,7 @@ func readHead(conn net.Conn, b []byte) error {
 	return nil
 }
 
-// openingError dresses an error of reading a peer's first message.
+// openingError adds context to an error of reading a peer's first message.
 func openingError(err error, addr, doing string) error {
 	if perr, ok := errors.AsType[*ProtocolError](err); ok {
 		return perr.at(addr)

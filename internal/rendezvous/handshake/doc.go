@@ -1,9 +1,28 @@
-// Package handshake proves, on one fresh connection, that both ends know the
-// token of the job, before either end trusts or allocates anything for the other.
+// Package handshake lets the two ends of a new connection prove to each other that
+// they know the job's token, before either end trusts the other or allocates
+// anything for it.
 //
-// The dialer calls Dial, the acceptor calls Accept; when both return nil the
-// connection carries exactly the bytes that follow, none was read ahead. There
-// are four messages, all of fixed size:
+// The dialer calls Dial, the acceptor calls Accept. When both return nil, the next
+// byte on the connection is the first one after the handshake: nothing was read
+// ahead. On any error the caller closes the connection. Errors are typed:
+//
+//   - *AuthError: the peer does not know the token;
+//   - *RejectedError: the peer knows it, and the acceptor's admit function refused
+//     the connection (wrong job size, rank taken, incompatible settings, ...);
+//   - *ProtocolError: the peer is another program, or another version of this one;
+//   - ErrNoHello: the peer hung up before it sent anything that identifies it.
+//
+// Any other error wraps that of the connection.
+//
+// # Deadlines
+//
+// The package sets no deadline and starts no goroutine. The caller calls
+// conn.SetDeadline before the handshake and clears the deadline afterwards; a silent
+// peer then costs one error that wraps os.ErrDeadlineExceeded.
+//
+// # Protocol
+//
+// There are four messages, all of fixed size:
 //
 //	dialer                                       acceptor
 //	  hello: who I am, whom I want, nonceC  ──▶
@@ -12,38 +31,29 @@
 //	                                             admit(hello)
 //	                                        ◀──  verdict: ok or why not, MAC("verdict", hello, nonceS, verdict)
 //
-// MAC is HMAC-SHA256 under the token. What that gives:
+// MAC is HMAC-SHA256 under the token. This has the following properties:
 //
-//   - Neither end learns anything about the token from a peer that does not know
-//     it, beyond the means to test guesses offline: tokens must be random, not
-//     words.
-//   - Both nonces are under every MAC (nonceC is part of hello), so a recorded
-//     session is worth nothing later; the three labels differ, so a MAC cannot be
-//     sent back as another one.
-//   - The verdict is authenticated too. It is what binds the acceptor to the rank
-//     that the dialer wanted: a stranger who has taken rank 2's address and
-//     forwards the exchange to rank 3 gets a "not me" from rank 3's admit, and
-//     cannot turn it into an "ok". So admit must check Hello.To.
-//   - When the dialer finds that the acceptor's MAC is wrong it says so, so that
-//     both ends report a token mismatch and neither waits for its deadline.
+//   - A peer that does not know the token learns nothing about it except the means
+//     to test guesses offline: tokens must be random, not words.
+//   - Every MAC covers both nonces (nonceC is part of hello), so a recorded session
+//     cannot be replayed. The three labels differ, so a MAC cannot be sent back in
+//     place of another one.
+//   - The verdict is authenticated too. It binds the acceptor to the rank that the
+//     dialer wanted: a stranger who has taken rank 2's address and forwards the
+//     exchange to rank 3 gets a "not me" from rank 3's admit function and cannot
+//     turn it into an "ok". So admit must check Hello.To.
+//   - A dialer that finds the acceptor's MAC wrong tells the acceptor, so that both
+//     ends report the token mismatch and neither waits for its deadline.
 //
-// What it does not give: the connection is not encrypted afterwards. Somebody who
-// can alter the packets between two honest ranks can still alter the payload.
+// The connection is not encrypted afterwards: somebody who can alter packets between
+// two honest ranks can alter the payload.
 //
-// An empty token is allowed; such a job only checks that the peers belong
-// together (size, generation, rank), not that they are honest.
-//
-// # Deadlines
-//
-// The package sets no deadline and starts no goroutine. The caller sets one with
-// conn.SetDeadline before the call and clears it afterwards; a peer that says
-// nothing then costs one error that wraps os.ErrDeadlineExceeded. On any error the
-// caller closes the connection.
+// An empty token is allowed. Then the handshake only checks that the two ends belong
+// to the same job (size, generation, rank), not that they are honest.
 //
 // # Versions
 //
-// The hello keeps its size and the place of magic and version in every version
-// of the protocol. That is what lets an acceptor read a hello of another version
-// to its end and answer with its own version, so that both ends can name the
-// disagreement.
+// The size of the hello, and the position of magic and version in it, are the same in
+// every version of the protocol. So an acceptor can read a hello of another version to
+// its end and answer with its own version, and both ends can report the difference.
 package handshake

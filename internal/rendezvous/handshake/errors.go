@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// ErrNoHello is the cause of an error of Accept when the other end went away before it
-// had said what it is, as those do who only look whether somebody listens.
-var ErrNoHello = errors.New("it went away without a hello")
+// ErrNoHello is wrapped by an error of Accept if the dialer hung up before it could be
+// identified, as port scanners and health checks do.
+var ErrNoHello = errors.New("it hung up before it sent a hello")
 
-// An AuthError says that a peer does not know the token of this job.
+// An AuthError reports that a peer does not know the token of this job.
 type AuthError struct {
-	// Rank is the peer: the one that was dialed, or the one that the peer
-	// claimed to be, which nothing has proved; -1 if unknown.
+	// Rank is the rank that was dialed or, at the acceptor, the rank that the peer
+	// claims to be, without proof. It is -1 if unknown.
 	Rank   int
 	Addr   string // the peer's end of the connection
 	Reason string // which check failed
@@ -23,21 +23,21 @@ func (e *AuthError) Error() string {
 	if e.Rank >= 0 {
 		who = fmt.Sprintf("rank %d", e.Rank)
 	}
-	return fmt.Sprintf("authentication with %s at %s failed: %s: token differs; give all ranks the same (THUNDER_TOKEN, THUNDER_TOKEN_FILE, --token-file)",
+	return fmt.Sprintf("authentication with %s at %s failed: %s: the tokens differ; give all ranks the same token (THUNDER_TOKEN, THUNDER_TOKEN_FILE, --token-file)",
 		who, e.Addr, e.Reason)
 }
 
-// A ProtocolError says that what is at the other end is not a thunder rank, or
-// one of another version.
+// A ProtocolError reports that the other end is not a thunder rank, or one of another
+// version.
 type ProtocolError struct {
 	Addr    string // the peer's end of the connection
-	Version uint16 // the peer's protocol version if that is the trouble, else 0
+	Version uint16 // the peer's protocol version if it is the wrong one, else 0
 	Reason  string
 }
 
 func (e *ProtocolError) Error() string { return fmt.Sprintf("peer at %s %s", e.Addr, e.Reason) }
 
-// at fills in the address; the parsers do not know it.
+// at sets the address, which the parsers do not know.
 func (e *ProtocolError) at(addr string) *ProtocolError {
 	e.Addr = addr
 	return e
@@ -48,7 +48,7 @@ func strangerError(got []byte) *ProtocolError {
 		"another program uses that port", got)}
 }
 
-// A Code says why an authenticated peer was refused.
+// A Code tells why an authenticated peer was refused.
 type Code uint8
 
 // The codes of a RejectedError.
@@ -56,9 +56,9 @@ const (
 	codeOK          Code = iota
 	WrongSize            // the ends disagree on the number of ranks
 	WrongGeneration      // the dialer belongs to another incarnation of the job
-	DuplicateRank        // the dialer's rank is taken
-	WrongRank            // the dialer's rank, or the one it wants, makes no sense here
-	Busy                 // not now; trying again may help
+	DuplicateRank        // the dialer's rank is connected already
+	WrongRank            // the dialer's rank, or the one it wants, is wrong here
+	Busy                 // not now; a later attempt may succeed
 	Other                // see the text
 	codeAuth             // the proof was wrong; becomes an AuthError
 	codeLast        = codeAuth
@@ -82,9 +82,8 @@ func (c Code) String() string {
 	return fmt.Sprintf("code %d", uint8(c))
 }
 
-// A RejectedError is the refusal of a peer that proved to know the token. An
-// admit function returns one to choose what the dialer is told; Dial returns the
-// one it was told.
+// A RejectedError is the refusal of a peer that knows the token. An admit function
+// returns one to choose what the dialer gets, and Dial returns what it got.
 type RejectedError struct {
 	Code Code
 	Text string // at most MaxText bytes of it reach the dialer

@@ -80,8 +80,8 @@ func FuzzVerdict(f *testing.F) {
 	})
 }
 
-// FuzzAccept plays arbitrary bytes to an acceptor and a dialer that know a token:
-// neither may take them for a peer.
+// FuzzAccept feeds arbitrary bytes to an acceptor and a dialer that know a token:
+// neither may accept them as a peer.
 func FuzzAccept(f *testing.F) {
 	hello := encodeHello(testHello, nonce{1, 2, 3})
 	proof := encodeProof(macSum{1})
@@ -99,7 +99,7 @@ func FuzzAccept(f *testing.F) {
 	})
 }
 
-// A script is a connection whose peer sends in, whatever it is told.
+// A script is a connection whose peer sends in, whatever it receives.
 type script struct{ in io.Reader }
 
 func (s *script) Read(b []byte) (int, error)     { return s.in.Read(b) }

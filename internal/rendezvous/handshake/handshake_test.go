@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// patience bounds tests that hang; no test waits for it when all is well.
+// patience bounds tests that hang; no passing test waits for it.
 const patience = 10 * time.Second
 
 var testHello = Hello{
@@ -182,8 +182,8 @@ func TestSilentPeer(t *testing.T) {
 	}
 }
 
-// TestTruncated cuts each end's stream of an otherwise good session at every
-// byte: the other end must notice, whatever the place.
+// TestTruncated cuts the bytes of each end of a good session at every position: the
+// other end must fail.
 func TestTruncated(t *testing.T) {
 	clientBytes, serverBytes := helloSize+proofSize, challengeSize+verdictSize
 	for n := range clientBytes {
@@ -210,7 +210,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// A cutWriter hangs up after so many bytes were written.
+// A cutWriter hangs up after left bytes were written.
 type cutWriter struct {
 	net.Conn
 	left int
@@ -276,7 +276,7 @@ func TestOtherVersion(t *testing.T) {
 	})
 }
 
-// TestStrangers has other programs at the other end.
+// TestStrangers connects to other programs.
 func TestStrangers(t *testing.T) {
 	for _, says := range []string{"S", "SSH-2.0-OpenSSH_9.6\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n", "\x00\x00", "\xf4thundex", "\x15\x03\x01\x00\x02\x02\x16"} {
 		t.Run(says, func(t *testing.T) {

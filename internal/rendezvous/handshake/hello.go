@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// Version is the version of the protocol that this package speaks. Ranks of
-// different versions refuse each other.
+// Version is the protocol version that this package speaks. Ranks of different versions
+// refuse each other.
 const Version = 1
 
-// magic opens the first message of either end. Its first byte is no ASCII, so no
-// text protocol gets past the first byte.
+// magic starts the first message of either end. Its first byte is not ASCII, so a peer
+// that speaks a text protocol is recognised at its first byte.
 const magic = "\xf4thunder"
 
 const (
@@ -23,23 +23,23 @@ const (
 // Purposes of a connection.
 const (
 	PurposeLink  uint8 = 1 // a stream of a link between two ranks
-	PurposeJoin  uint8 = 2 // a rank that joins at the coordinator
-	PurposeRail  uint8 = 3 // a stream of one rail of a link over several
-	PurposeRelay uint8 = 4 // a way through the acceptor to the rank in Channel
+	PurposeJoin  uint8 = 2 // a rank joins the job at the coordinator
+	PurposeRail  uint8 = 3 // a stream on one rail of a link over several rails
+	PurposeRelay uint8 = 4 // the acceptor relays to the rank in Channel
 )
 
-// A Hello says what a dialer wants. All of it is covered by the MACs, but nothing
+// A Hello tells the acceptor who dials and why. The MACs cover all of it, but nothing
 // in it may be trusted before Accept has called admit with it.
 type Hello struct {
 	Purpose    uint8
-	Generation uint32 // of the job; ranks of an earlier one are strays
+	Generation uint32 // of the job; an earlier one is left over from before a restart
 	From       uint32 // rank of the dialer
 	To         uint32 // rank of the acceptor
-	Size       uint32 // number of ranks, as the dialer believes
-	Channel    uint32 // which conversation (PurposeLink)
-	Stream     uint16 // which of the streams of the link (PurposeLink)
+	Size       uint32 // number of ranks, according to the dialer
+	Channel    uint32 // channel of the link (PurposeLink)
+	Stream     uint16 // number of this stream in the link (PurposeLink)
 	Streams    uint8  // how many streams the dialer opens (PurposeLink)
-	Flags      uint8  // what both ends have to do alike (PurposeLink, PurposeRail)
+	Settings   uint8  // what both ends must share (PurposeLink, PurposeRail); opaque to this package
 }
 
 type (
@@ -47,8 +47,8 @@ type (
 	helloWire [helloSize]byte
 )
 
-// Kinds of message. They keep a message from being taken for another one, as when
-// a connection leads back to its own dialer.
+// Kinds of message. They prevent that one message is mistaken for another, as when a
+// connection leads back to its own dialer.
 const (
 	kindHello uint8 = 1 + iota
 	kindChallenge
@@ -67,7 +67,7 @@ func encodeHello(h Hello, n nonce) helloWire {
 	be.PutUint32(w[24:], h.Size)
 	be.PutUint32(w[28:], h.Channel)
 	be.PutUint16(w[32:], h.Stream)
-	w[34], w[35] = h.Flags, h.Streams
+	w[34], w[35] = h.Settings, h.Streams
 	copy(w[36:], n[:])
 	return w
 }
@@ -86,7 +86,7 @@ func parseHello(w *helloWire) (Hello, *ProtocolError) {
 		Size:       be.Uint32(w[24:]),
 		Channel:    be.Uint32(w[28:]),
 		Stream:     be.Uint16(w[32:]),
-		Flags:      w[34],
+		Settings:   w[34],
 		Streams:    w[35],
 	}
 	if h.Purpose < PurposeLink || h.Purpose > PurposeRelay {
@@ -102,7 +102,7 @@ func putHead(b []byte, kind, purpose uint8) {
 	b[11] = purpose
 }
 
-// checkHead judges the first headSize bytes of a peer.
+// checkHead checks the first headSize bytes from a peer.
 func checkHead(b []byte, kind uint8) *ProtocolError {
 	if string(b[:len(magic)]) != magic {
 		return strangerError(b[:headSize])
@@ -110,7 +110,7 @@ func checkHead(b []byte, kind uint8) *ProtocolError {
 	if v := binary.BigEndian.Uint16(b[8:]); v != Version {
 		return &ProtocolError{
 			Version: v,
-			Reason: fmt.Sprintf("speaks version %d of the thunder protocol, this end version %d; "+
+			Reason: fmt.Sprintf("speaks version %d of the thunder protocol, this rank version %d; "+
 				"run the same release on all ranks", v, Version),
 		}
 	}
@@ -118,8 +118,8 @@ func checkHead(b []byte, kind uint8) *ProtocolError {
 	case got == kind:
 		return nil
 	case got == kindHello:
-		return &ProtocolError{Reason: "is a dialer itself: the connection leads back, nothing listens there"}
+		return &ProtocolError{Reason: "is this rank itself: the connection leads back, nothing listens there"}
 	default:
-		return &ProtocolError{Reason: fmt.Sprintf("opened with message kind %d instead of %d", got, kind)}
+		return &ProtocolError{Reason: fmt.Sprintf("sent message kind %d first, want %d", got, kind)}
 	}
 }

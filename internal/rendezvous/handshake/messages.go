@@ -16,8 +16,7 @@ const (
 	verdictBody   = 3 + MaxText // kind, code, length of the text, text
 )
 
-// MaxText is the number of bytes that the text of a refusal may have; what is
-// longer is cut.
+// MaxText is the length limit of a refusal's text, in bytes; longer texts are cut.
 const MaxText = 200
 
 type (
@@ -27,8 +26,8 @@ type (
 	verdictWire   [verdictSize]byte
 )
 
-// Labels of the three MACs. None is a prefix of another, and what follows has a
-// fixed size, so that no two inputs of mac are ever the same bytes.
+// Labels of the three MACs. None is a prefix of another, and what follows them has a
+// fixed size, so the inputs of two different MACs are never the same bytes.
 const (
 	labelServer  = "thunder handshake server\x00"
 	labelClient  = "thunder handshake client\x00"
@@ -72,7 +71,7 @@ func encodeProof(m macSum) proofWire {
 	return w
 }
 
-// refusal takes the place of a proof: the dialer does not believe the challenge.
+// refusal replaces the proof if the dialer finds the challenge wrong.
 func refusal() proofWire { return proofWire{0: kindRefusal} }
 
 // parseProof returns the MAC, or refused when the dialer sent a refusal.
@@ -87,7 +86,7 @@ func parseProof(w *proofWire) (m macSum, refused bool, err *ProtocolError) {
 	return macSum{}, false, &ProtocolError{Reason: fmt.Sprintf("sent message kind %d, not a proof", w[0])}
 }
 
-// encodeVerdict leaves the MAC empty: it covers the rest.
+// encodeVerdict leaves the MAC empty, for the caller to fill in.
 func encodeVerdict(c Code, text string) verdictWire {
 	var w verdictWire
 	w[0] = kindVerdict
@@ -98,8 +97,8 @@ func encodeVerdict(c Code, text string) verdictWire {
 	return w
 }
 
-// parseVerdict reads the verdict, whose MAC the caller has checked. Only the one
-// encoding that encodeVerdict gives is accepted.
+// parseVerdict parses a verdict whose MAC the caller has checked. It accepts only
+// what encodeVerdict produces.
 func parseVerdict(w *verdictWire) (Code, string, *ProtocolError) {
 	n := int(w[2])
 	if w[0] != kindVerdict || n > MaxText || Code(w[1]) > codeLast {
@@ -113,8 +112,8 @@ func parseVerdict(w *verdictWire) (Code, string, *ProtocolError) {
 	return Code(w[1]), text, nil
 }
 
-// cutText makes s fit the field, and safe to print: valid UTF-8 without control
-// characters, cut between two runes.
+// cutText cuts s to MaxText bytes, between two runes, and makes it safe to print: valid
+// UTF-8 without control characters.
 func cutText(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

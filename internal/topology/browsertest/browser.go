@@ -1,8 +1,8 @@
-// Package browsertest shows files to a real browser, for tests of pictures and
-// pages: what it renders, and what its layout engine makes of the text.
+// Package browsertest opens files in a real browser, for tests of pictures and pages:
+// Screenshot returns what it renders, Evaluate runs a script on the layout.
 //
-// It uses a headless Chromium, which scripts/install-test-deps.sh installs. Where
-// there is none, tests that call it are skipped, and say so.
+// It needs a headless Chromium, which scripts/install-test-deps.sh installs. Without
+// one, it skips the calling test. If the browser fails, the test fails.
 package browsertest
 
 import (
@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// timeout bounds one start of the browser; it takes a second or two.
+// timeout limits one run of the browser, which takes a second or two.
 const timeout = 2 * time.Minute
 
 func browser(t testing.TB) string {
@@ -52,9 +52,8 @@ func run(t testing.TB, args ...string) []byte {
 	return out
 }
 
-// Screenshot renders a file of the given size and returns the picture. With the
-// environment variable BROWSERTEST_KEEP set to a folder, the PNG stays there, to
-// be looked at.
+// Screenshot renders a file in a window of the given size and returns the picture. If
+// the environment variable BROWSERTEST_KEEP names a folder, the PNG is kept there.
 func Screenshot(t testing.TB, file string, width, height int) image.Image {
 	t.Helper()
 	dir := t.TempDir()
@@ -75,9 +74,10 @@ func Screenshot(t testing.TB, file string, width, height int) image.Image {
 	return img
 }
 
-// Evaluate opens files, pages or SVG pictures, in one browser, runs the body of a
-// script on each with `doc` being its document or, for a picture, the element
-// that holds it, and decodes the list of what the script returned.
+// Evaluate opens files (pages or SVG pictures) in one browser and runs script, the body
+// of a function, on each of them. In the script, doc is the document or, for a picture,
+// the element that holds it. Evaluate decodes the list of the returned values into
+// results.
 func Evaluate(t testing.TB, files []string, script string, results any) {
 	t.Helper()
 	texts := make([]string, len(files))
@@ -88,8 +88,8 @@ func Evaluate(t testing.TB, files []string, script string, results any) {
 		}
 		texts[i] = string(b)
 	}
-	// The texts are put into the page itself: a frame of another file is closed
-	// to scripts.
+	// The page contains the texts itself, because scripts cannot access a frame with
+	// another file.
 	page := fmt.Sprintf(`<!doctype html><meta charset="utf-8"><body style="margin:0"><script>
 const texts = %s, docs = [];
 for (const text of texts) {
@@ -130,7 +130,7 @@ addEventListener("load", () => setTimeout(() => {
 	}
 }
 
-// quote makes texts a JavaScript value that cannot end its script element.
+// quote returns texts as a JavaScript value that cannot end its script element.
 func quote(t testing.TB, texts []string) string {
 	t.Helper()
 	b, err := json.Marshal(texts) // escapes <, > and & too

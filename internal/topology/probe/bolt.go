@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ParseBolt reads `boltctl list`. Each device is a line with a bullet and its
-// name, then a tree of "key: value".
+// ParseBolt parses `boltctl list`: for each device a line with a bullet and its name,
+// then a tree of "key: value".
 func ParseBolt(b []byte) ([]BoltDevice, error) {
 	var out []BoltDevice
 	for line := range strings.Lines(string(b)) {
@@ -36,7 +36,7 @@ func ParseBolt(b []byte) ([]BoltDevice, error) {
 	}
 	for _, d := range out {
 		if d.UUID == "" {
-			return out, errors.New("a device without uuid in it")
+			return out, errors.New("it lists a device without uuid")
 		}
 	}
 	return out, nil

@@ -1,25 +1,26 @@
-// Package probe reads what one machine knows about its own cabling: network
-// interfaces, Thunderbolt/USB4 ports and what hangs on them, PCIe links, RDMA
-// devices, limits, versions, temperature.
+// Package probe reads the hardware and network setup of a machine: interfaces,
+// Thunderbolt/USB4 ports and what is plugged into them, PCIe links, RDMA devices,
+// limits, versions, temperature.
 //
-// The result is one report, Machine, a plain struct that travels as JSON. It
-// holds facts only; judging them is for packages topology and doctor.
+// Probe returns a Machine, a plain struct that can be sent as JSON. It contains facts
+// only; packages topology and doctor evaluate them.
 //
-// Everything is read through a Source: files and directories under a root, and
-// the output of a few commands. There are three of them:
+// Probe does not fail. Machine.Problems lists what could not be read ("could not read X:
+// why"), and the rest of the report is still there. Something that is not installed, such
+// as boltctl, is not a problem.
+//
+// Probe reads from a Source: files and directories under a root, and the output of a few
+// commands. There are three Sources:
 //
 //   - Live reads this machine.
 //   - Open reads a captured machine: a directory, a .tar.gz made by
-//     `thunder support-bundle`, or a .txtar file as used in the tests. A captured
-//     machine keeps /proc and /sys files under their own names, the output of
-//     commands under commands/ (see CommandFile), and symbolic links either as
-//     such or as lines "path -> target" in a file named LINKS. A file named DIRS
-//     ("path: name name") may list directories of which not all was captured.
-//   - Recorder wraps another Source and keeps all that was read, which is what a
-//     support bundle is made of: whatever the probes looked at, and no more.
+//     `thunder support-bundle`, or a .txtar file as used in the tests. A captured machine
+//     has /proc and /sys files under their own names, the output of commands under
+//     commands/ (see CommandFile), and symbolic links either as such or as lines
+//     "path -> target" in a file LINKS. A file DIRS ("path: name name") may list
+//     directories that were captured only in part.
+//   - Recorder wraps another Source and keeps everything that was read. A support bundle
+//     consists of that: the files that the probes read, and no others.
 //
-// Every parser is a pure function over bytes, fuzzed, and never panics. What
-// cannot be read is noted in Machine.Problems ("could not read X: why") and the
-// rest of the report is still there. What is simply absent, such as boltctl on a
-// machine without it, is not a problem.
+// Every parser is a pure function over bytes, is fuzzed, and never panics.
 package probe

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A store keeps captured files. Names are clean relative slash paths.
+// A store holds captured files. Names are clean relative slash paths.
 type store interface {
 	readFile(name string) ([]byte, error)
 	readDir(name string) ([]string, error)
@@ -50,8 +50,8 @@ func (d dirStore) readLink(name string) (string, error) { return os.Readlink(d.p
 // A fileTree holds captured files in memory, by path.
 type fileTree map[string][]byte
 
-// add puts a file into the tree under a relative, cleaned name. Names that lead
-// out of it are refused: captures come from strangers.
+// add adds a file under its cleaned name. A name that leads out of the tree is an error,
+// because captures come from strangers.
 func (f fileTree) add(name string, data []byte) error {
 	clean := path.Clean(name)
 	if !fs.ValidPath(clean) || clean == "." {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// seed adds every captured file that a story has under one of the given names.
+// seed adds the captured files with the given names of all stories.
 func seed(f *testing.F, names ...string) {
 	for _, file := range stories(f) {
 		a, err := txtar.ParseFile(file)
@@ -28,8 +28,8 @@ func seed(f *testing.F, names ...string) {
 	f.Add([]byte("[null]"))
 }
 
-// FuzzText gives every parser of text the same input. None may panic, and what
-// they return has to hold together.
+// FuzzText passes the same input to every text parser. None may panic, and the results
+// must be consistent.
 func FuzzText(f *testing.F) {
 	seed(f, "ifconfig_-a", "networksetup_-listallhardwareports", "netstat_-rn_-f_inet", "ibv_devinfo_-v", "boltctl_list",
 		"proc/self/limits", "etc/os-release", "proc/modules", "pmset_-g", "pmset_-g_therm", "proc/cpuinfo", "proc/meminfo")
@@ -138,7 +138,7 @@ func FuzzTree(f *testing.F) {
 		if err := changed.add("head-a/"+extra, []byte(text)); err != nil {
 			return
 		}
-		// Directly, not through Probe, which would turn a panic into a problem.
+		// Not through Probe, which would turn a panic into a Problem.
 		src := newTree(changed, "head-a")
 		readTBSysfs(src)
 		readRDMASysfs(src)

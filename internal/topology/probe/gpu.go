@@ -2,7 +2,7 @@ package probe
 
 import "strings"
 
-// readGPUs names the graphics and compute cards of a Linux machine.
+// readGPUs returns the graphics and compute cards of a Linux machine.
 func readGPUs(src Source) []GPU {
 	var out []GPU
 	gpus, _ := src.ReadDir("proc/driver/nvidia/gpus")

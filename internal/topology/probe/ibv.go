@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ParseIBVDevices reads the names of `ibv_devices`. A header without names is a
-// machine without devices, not an error.
+// ParseIBVDevices returns the device names of `ibv_devices`. If there are none, the
+// machine has no devices.
 func ParseIBVDevices(b []byte) []string {
 	var out []string
 	for line := range strings.Lines(string(b)) {
@@ -22,7 +22,7 @@ func ParseIBVDevices(b []byte) []string {
 	return out
 }
 
-// ParseIBVDevinfo reads `ibv_devinfo -v`.
+// ParseIBVDevinfo parses `ibv_devinfo -v`.
 func ParseIBVDevinfo(b []byte) []RDMADevice {
 	var out []RDMADevice
 	for line := range strings.Lines(string(b)) {
@@ -72,8 +72,8 @@ func devinfoLine(d *RDMADevice, key, val string) {
 	case key == "active_mtu":
 		p.MTU, _ = strconv.Atoi(word)
 	case strings.HasPrefix(key, "GID["):
-		// "GID[  1]:   ::ffff:10.0.0.1, RoCE v2": Cut has split at the first colon,
-		// which ends the index.
+		// "GID[  1]:   ::ffff:10.0.0.1, RoCE v2": the caller has cut at the first
+		// colon, which ends the index.
 		gid, _, _ := strings.Cut(val, ",")
 		i, err := strconv.Atoi(strings.TrimSpace(strings.Trim(strings.TrimPrefix(key, "GID"), "[] ")))
 		if err == nil {
@@ -82,7 +82,7 @@ func devinfoLine(d *RDMADevice, key, val string) {
 	}
 }
 
-// maxGIDs bounds a table that a file or command claims to have.
+// maxGIDs limits the size of the GID table.
 const maxGIDs = 1024
 
 // setGID stores a GID at its index; the all-zero GID is an empty slot.

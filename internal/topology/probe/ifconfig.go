@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ParseIfconfig reads `ifconfig -a` as macOS prints it.
+// ParseIfconfig parses `ifconfig -a` of macOS.
 func ParseIfconfig(b []byte) ([]Interface, error) {
 	var out []Interface
 	for line := range strings.Lines(string(b)) {
@@ -28,7 +28,7 @@ func ParseIfconfig(b []byte) ([]Interface, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no interface in it")
+		return nil, errors.New("it lists no interface")
 	}
 	for i := range out {
 		for _, m := range out[i].Members {
@@ -40,7 +40,7 @@ func ParseIfconfig(b []byte) ([]Interface, error) {
 	return out, nil
 }
 
-// ifconfigHead reads "en5: flags=8863<UP,BROADCAST,...> mtu 1500".
+// ifconfigHead parses "en5: flags=8863<UP,BROADCAST,...> mtu 1500".
 func ifconfigHead(line string) (Interface, bool) {
 	name, rest, ok := strings.Cut(line, ": ")
 	if !ok || name == "" || strings.ContainsAny(name, " \t") {
@@ -102,8 +102,8 @@ func ifconfigBody(itf *Interface, f []string) {
 	}
 }
 
-// mediaSpeed reads "media: autoselect (10Gbase-T <full-duplex>)", in Mb/s. A
-// Thunderbolt port tells none.
+// mediaSpeed parses "media: autoselect (10Gbase-T <full-duplex>)" and returns Mb/s. A
+// Thunderbolt port has no such speed.
 func mediaSpeed(f []string) int {
 	for _, w := range f {
 		num, ok := strings.CutPrefix(w, "(")
@@ -123,8 +123,8 @@ func mediaSpeed(f []string) int {
 	return 0
 }
 
-// normalMAC gives a hardware address two digits a byte and lower case; macOS
-// leaves leading zeros out. What is not one comes back as "".
+// normalMAC returns a hardware address in lower case with two digits per byte (macOS
+// omits leading zeros), or "" if s is not one.
 func normalMAC(s string) string {
 	parts := strings.Split(s, ":")
 	if len(parts) != 6 {

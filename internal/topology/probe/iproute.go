@@ -25,7 +25,7 @@ type ipLink struct {
 	} `json:"addr_info"`
 }
 
-// ParseIPAddr reads `ip -j -d addr`.
+// ParseIPAddr parses `ip -j -d addr`.
 func ParseIPAddr(b []byte) ([]Interface, error) {
 	var links []ipLink
 	if err := json.Unmarshal(b, &links); err != nil {
@@ -61,7 +61,7 @@ func ParseIPAddr(b []byte) ([]Interface, error) {
 	return out, nil
 }
 
-// ParseIPRoute reads `ip -j route`.
+// ParseIPRoute parses `ip -j route`.
 func ParseIPRoute(b []byte) ([]Route, error) {
 	var rows []struct {
 		Dst string `json:"dst"`
@@ -89,7 +89,7 @@ func ParseIPRoute(b []byte) ([]Route, error) {
 	return out, nil
 }
 
-// ParseIPNeigh reads `ip -j neigh`.
+// ParseIPNeigh parses `ip -j neigh`.
 func ParseIPNeigh(b []byte) ([]Neighbour, error) {
 	var rows []struct {
 		Dst   string   `json:"dst"`

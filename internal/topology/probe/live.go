@@ -12,8 +12,7 @@ import (
 	"strings"
 )
 
-// maxRead bounds one file or one command's output: a probe reads attributes and
-// reports, never data.
+// maxRead limits the size of a file and of a command's output.
 const maxRead = 8 << 20
 
 // Live returns the Source that reads the machine this process runs on.
@@ -61,7 +60,7 @@ func (live) Run(ctx context.Context, name string, args ...string) ([]byte, error
 	cmd.Stdout, cmd.Stderr = &limitWriter{&out, maxRead}, &limitWriter{&errOut, 4096}
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("gave up waiting: %w", context.Cause(ctx))
+			return nil, fmt.Errorf("took too long: %w", context.Cause(ctx))
 		}
 		if text := strings.TrimSpace(errOut.String()); text != "" {
 			return nil, fmt.Errorf("%w: %s", err, firstLine(text))
@@ -71,8 +70,8 @@ func (live) Run(ctx context.Context, name string, args ...string) ([]byte, error
 	return out.Bytes(), nil
 }
 
-// lookPath finds a command also in the directories that root's PATH has and a
-// user's often lacks.
+// lookPath finds a command in PATH, or in the directories that are in root's PATH but
+// often not in a user's.
 func lookPath(name string) (string, error) {
 	if filepath.IsAbs(name) {
 		_, err := os.Stat(name)
@@ -95,7 +94,7 @@ func firstLine(s string) string {
 	return line
 }
 
-var errTooLong = errors.New("unreasonably long")
+var errTooLong = errors.New("too long")
 
 type limitReader struct {
 	f    *os.File
@@ -111,8 +110,8 @@ func (r *limitReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A limitWriter keeps the first left bytes and drops the rest without an error,
-// so that the command is not killed by a closed pipe.
+// A limitWriter keeps the first left bytes and drops the rest without an error, so that
+// a closed pipe does not kill the command.
 type limitWriter struct {
 	b    *bytes.Buffer
 	left int

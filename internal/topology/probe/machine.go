@@ -2,21 +2,21 @@ package probe
 
 import "net/netip"
 
-// SchemaVersion is written into every Machine, so that a report from another
-// version of the program can be recognised.
+// SchemaVersion is the version of Machine. It is part of every report, so that a report
+// of another version can be recognised.
 const SchemaVersion = 1
 
-// A Machine is what one machine says about itself. It holds facts, no verdicts.
+// A Machine is the report of one machine. It contains facts only.
 type Machine struct {
 	Schema  int    `json:"schema"`
-	Host    string `json:"host"`            // as the user or the machine calls it
-	SSH     string `json:"ssh,omitempty"`   // how ssh reaches it, where that is known
+	Host    string `json:"host"`            // its name, from the user or the machine itself
+	SSH     string `json:"ssh,omitempty"`   // its ssh destination, if known
 	Model   string `json:"model,omitempty"` // "Mac15,14", "AMD Ryzen AI Max+ board"
 	OS      OS     `json:"os"`
 	CPU     CPU    `json:"cpu"`
 	Memory  uint64 `json:"memory_bytes,omitempty"`
 	GPUs    []GPU  `json:"gpus,omitempty"`
-	Virtual string `json:"virtual,omitempty"` // name of the hypervisor, when this is a virtual machine
+	Virtual string `json:"virtual,omitempty"` // name of the hypervisor, if this is a virtual machine
 
 	Thunderbolt Thunderbolt  `json:"thunderbolt"`
 	Interfaces  []Interface  `json:"interfaces,omitempty"`
@@ -24,23 +24,22 @@ type Machine struct {
 	Neighbours  []Neighbour  `json:"neighbours,omitempty"`
 	PCI         []PCIDevice  `json:"pci,omitempty"` // network and RDMA cards, Thunderbolt controllers
 	RDMA        RDMA         `json:"rdma"`
-	Modules     []string     `json:"modules,omitempty"` // those that matter here, loaded
+	Modules     []string     `json:"modules,omitempty"` // loaded kernel modules, of those that matter here
 	IOMMU       string       `json:"iommu,omitempty"`   // Linux: "on", "off"
 	Limits      Limits       `json:"limits"`
 	Thermal     Thermal      `json:"thermal"`
 	Power       Power        `json:"power"`
 	Firewall    Firewall     `json:"firewall"`
-	Tools       []string     `json:"tools,omitempty"` // helpers found: boltctl, ib_write_bw, ...
+	Tools       []string     `json:"tools,omitempty"` // installed helper programs: boltctl, ib_write_bw, ...
 	Bolt        []BoltDevice `json:"bolt,omitempty"`
 
 	Problems []Problem `json:"problems,omitempty"`
 
-	// Lost says why the machine could not be asked at all; nothing else is known
-	// of it then.
+	// Lost is why the machine did not answer; then nothing else is known about it.
 	Lost string `json:"lost,omitempty"`
 }
 
-// A Problem is something that should have been readable and was not.
+// A Problem is something that could not be read.
 type Problem struct {
 	What string `json:"what"` // file or command
 	Why  string `json:"why"`
@@ -48,7 +47,7 @@ type Problem struct {
 
 func (p Problem) String() string { return "could not read " + p.What + ": " + p.Why }
 
-// OS names the operating system.
+// OS is the operating system.
 type OS struct {
 	Kind    string `json:"kind"`              // "linux" or "darwin"
 	Name    string `json:"name,omitempty"`    // "Ubuntu 24.04.1 LTS", "macOS"
@@ -57,10 +56,10 @@ type OS struct {
 	Kernel  string `json:"kernel,omitempty"`
 }
 
-// CPU names the processor.
+// CPU is the processor.
 type CPU struct {
 	Model string `json:"model,omitempty"`
-	Cores int    `json:"cores,omitempty"` // as the operating system counts them
+	Cores int    `json:"cores,omitempty"` // logical ones
 }
 
 // A GPU is a graphics or compute device.
@@ -69,7 +68,7 @@ type GPU struct {
 	Cores int    `json:"cores,omitempty"`
 }
 
-// Thunderbolt is the Thunderbolt/USB4 side of a machine.
+// Thunderbolt is the Thunderbolt/USB4 hardware of a machine.
 type Thunderbolt struct {
 	Controllers int      `json:"controllers"`
 	Domains     []Domain `json:"domains,omitempty"`
@@ -86,14 +85,14 @@ type Domain struct {
 
 // A Port is one receptacle of this machine.
 type Port struct {
-	Number    int     `json:"number"`           // printed on the case or counted from 1
+	Number    int     `json:"number"`           // printed on the case, or counted from 1
 	Name      string  `json:"name"`             // the operating system's name for it
 	Domain    string  `json:"domain,omitempty"` // UUID of its domain, upper case
 	Connected bool    `json:"connected"`
-	Gbps      float64 `json:"gbps,omitempty"`     // negotiated, one direction; 0 when empty
-	MaxGbps   float64 `json:"max_gbps,omitempty"` // what the port can do
+	Gbps      float64 `json:"gbps,omitempty"`     // negotiated, in one direction; 0 if nothing is plugged in
+	MaxGbps   float64 `json:"max_gbps,omitempty"` // of the port
 	Lanes     int     `json:"lanes,omitempty"`
-	Interface string  `json:"interface,omitempty"` // network interface of the port, where it has a fixed one
+	Interface string  `json:"interface,omitempty"` // network interface of the port, if it has a fixed one
 	Devices   []Node  `json:"devices,omitempty"`   // what is plugged in, a tree
 }
 
@@ -103,15 +102,15 @@ const (
 	KindHost   = "host"   // another computer
 )
 
-// A Node is a device or another host in the tree that hangs on a Port.
+// A Node is a device or another host in the tree of what is plugged into a Port.
 type Node struct {
 	Kind       string   `json:"kind"`
 	Name       string   `json:"name,omitempty"`
 	Vendor     string   `json:"vendor,omitempty"`
 	UUID       string   `json:"uuid,omitempty"` // upper case; of a host: the identity of its domain
 	Route      string   `json:"route,omitempty"`
-	Generation string   `json:"generation,omitempty"` // "3", "4", "usb_four_v2" as the system says it
-	Authorized *int     `json:"authorized,omitempty"` // Linux; 0 means: not allowed to tunnel PCIe
+	Generation string   `json:"generation,omitempty"` // "3", "4", "usb_four_v2", as the system reports it
+	Authorized *int     `json:"authorized,omitempty"` // Linux; 0 if it may not tunnel PCIe
 	Gbps       float64  `json:"gbps,omitempty"`
 	Lanes      int      `json:"lanes,omitempty"`
 	Services   []string `json:"services,omitempty"`  // of a host: "network", "rdma"
@@ -137,8 +136,8 @@ type Interface struct {
 	Addrs   []netip.Prefix `json:"addrs,omitempty"`
 }
 
-// IPv4 is the interface's first usable IPv4 address. Self-assigned addresses
-// (169.254/16) do not count: the two ends agree on nothing then.
+// IPv4 returns the interface's first usable IPv4 address. Self-assigned addresses
+// (169.254/16) do not count: with them, the two ends of a cable have no common subnet.
 func (i *Interface) IPv4() (netip.Prefix, bool) {
 	for _, a := range i.Addrs {
 		if a.Addr().Is4() && !a.Addr().IsLinkLocalUnicast() {
@@ -148,20 +147,20 @@ func (i *Interface) IPv4() (netip.Prefix, bool) {
 	return netip.Prefix{}, false
 }
 
-// A Route is a destination this machine has a path to.
+// A Route is an entry of the routing table.
 type Route struct {
 	Dst       netip.Prefix `json:"dst"`
 	Interface string       `json:"interface,omitempty"`
 }
 
-// A Neighbour is a machine that answered on an interface.
+// A Neighbour is an entry of the neighbour (ARP) table.
 type Neighbour struct {
 	Interface string     `json:"interface"`
 	MAC       string     `json:"mac"`
 	Addr      netip.Addr `json:"addr"`
 }
 
-// A PCIDevice is a card with its link, as it runs and as it could.
+// A PCIDevice is a card with the present and the possible speed of its link.
 type PCIDevice struct {
 	Address     string   `json:"address"`
 	Vendor      string   `json:"vendor,omitempty"` // "15b3"
@@ -174,12 +173,12 @@ type PCIDevice struct {
 	MaxWidth    int      `json:"max_width,omitempty"`
 	SlotSpeed   float64  `json:"slot_speed_gts,omitempty"` // of the bridge above it
 	SlotWidth   int      `json:"slot_width,omitempty"`
-	Thunderbolt bool     `json:"thunderbolt,omitempty"` // reached through a Thunderbolt cable
+	Thunderbolt bool     `json:"thunderbolt,omitempty"` // behind a Thunderbolt cable
 	Interfaces  []string `json:"interfaces,omitempty"`
 	RDMADevices []string `json:"rdma_devices,omitempty"`
 }
 
-// RDMA is what verbs could use.
+// RDMA is the RDMA setup of a machine.
 type RDMA struct {
 	Control string       `json:"control,omitempty"` // macOS `rdma_ctl status`: "enabled", "disabled"
 	Devices []RDMADevice `json:"devices,omitempty"`
@@ -208,8 +207,8 @@ type RDMAPort struct {
 // Active reports whether the port carries traffic.
 func (p *RDMAPort) Active() bool { return p.State == "ACTIVE" }
 
-// IPv4GID is the index of the first GID made from an IPv4 address, or -1. Both
-// ends need one: connections by any other GID fail on Apple's stack.
+// IPv4GID returns the index of the first GID made from an IPv4 address, or -1. Both ends
+// need one: with other GIDs, connections fail on Apple's stack.
 func (p *RDMAPort) IPv4GID() int {
 	for i, g := range p.GIDs {
 		a, err := netip.ParseAddr(g)
@@ -220,42 +219,42 @@ func (p *RDMAPort) IPv4GID() int {
 	return -1
 }
 
-// Limits are the operating system's bounds that decide speed.
+// Limits are limits of the operating system that affect speed.
 type Limits struct {
-	Memlock    uint64 `json:"memlock_bytes"` // 0 when unknown
+	Memlock    uint64 `json:"memlock_bytes"` // 0 if unknown
 	NoMemlock  bool   `json:"memlock_unlimited,omitempty"`
-	SocketRead uint64 `json:"socket_read_max,omitempty"` // largest receive buffer a program may ask for
+	SocketRead uint64 `json:"socket_read_max,omitempty"` // largest receive buffer that a program may set
 	SocketSend uint64 `json:"socket_send_max,omitempty"`
-	TCPRead    uint64 `json:"tcp_read_max,omitempty"` // largest the kernel grows to by itself
+	TCPRead    uint64 `json:"tcp_read_max,omitempty"` // largest receive buffer that the kernel chooses itself
 	TCPSend    uint64 `json:"tcp_send_max,omitempty"`
 }
 
-// Thermal is how hot the machine runs.
+// Thermal is the temperature of the machine.
 type Thermal struct {
-	Known     bool     `json:"known,omitempty"` // the system could be asked
+	Known     bool     `json:"known,omitempty"` // it could be read
 	Sensors   []Sensor `json:"sensors,omitempty"`
 	Throttled bool     `json:"throttled,omitempty"`
 	Note      string   `json:"note,omitempty"`
 }
 
-// A Sensor is one temperature.
+// A Sensor is a temperature sensor.
 type Sensor struct {
 	Name     string  `json:"name"`
 	Celsius  float64 `json:"celsius"`
 	Critical float64 `json:"critical,omitempty"`
 }
 
-// Power says whether the machine would go to sleep under a job.
+// Power holds the setting that may put the machine to sleep during a job.
 type Power struct {
-	SleepMinutes *int `json:"sleep_minutes,omitempty"` // 0: never
+	SleepMinutes *int `json:"sleep_minutes,omitempty"` // 0 means never
 }
 
-// Firewall says whether connections from other machines are filtered.
+// Firewall tells whether connections from other machines are filtered.
 type Firewall struct {
-	State string `json:"state,omitempty"` // "on", "off", "block-all", "" unknown
+	State string `json:"state,omitempty"` // "on", "off", "block-all", or "" if unknown
 }
 
-// A BoltDevice is a Thunderbolt device as bolt, the authorisation daemon, sees it.
+// A BoltDevice is a Thunderbolt device as bolt, the authorisation daemon, lists it.
 type BoltDevice struct {
 	Name   string `json:"name"`
 	Vendor string `json:"vendor,omitempty"`

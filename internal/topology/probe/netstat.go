@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ParseNetstat reads the routes of `netstat -rn -f inet` on macOS, which writes
-// networks short: "10", "192.168.1", "10.0.0/24".
+// ParseNetstat parses `netstat -rn -f inet` of macOS, which abbreviates networks: "10",
+// "192.168.1", "10.0.0/24".
 func ParseNetstat(b []byte) ([]Route, error) {
 	var out []Route
 	col := -1
@@ -30,7 +30,7 @@ func ParseNetstat(b []byte) ([]Route, error) {
 		}
 	}
 	if col < 0 {
-		return nil, errors.New("no route table in it")
+		return nil, errors.New("it contains no route table")
 	}
 	return out, nil
 }
@@ -64,7 +64,7 @@ func shortPrefix(s string) (netip.Prefix, bool) {
 	return netip.PrefixFrom(netip.AddrFrom4(a), n).Masked(), true
 }
 
-// ParseARP reads `arp -an` on macOS: "? (10.0.0.2) at 36:5:f5:8:96:57 on en5 ...".
+// ParseARP parses `arp -an` of macOS: "? (10.0.0.2) at 36:5:f5:8:96:57 on en5 ...".
 func ParseARP(b []byte) []Neighbour {
 	var out []Neighbour
 	for line := range strings.Lines(string(b)) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ParseOSRelease reads /etc/os-release.
+// ParseOSRelease parses /etc/os-release.
 func ParseOSRelease(b []byte) (name, version string) {
 	for line := range strings.Lines(string(b)) {
 		k, v, _ := strings.Cut(strings.TrimSpace(line), "=")
@@ -20,13 +20,13 @@ func ParseOSRelease(b []byte) (name, version string) {
 	return name, version
 }
 
-// ParseSwVers reads `sw_vers`.
+// ParseSwVers parses `sw_vers`.
 func ParseSwVers(b []byte) OS {
 	kv := ParseSysctl(b)
 	return OS{Kind: "darwin", Name: kv["ProductName"], Version: kv["ProductVersion"], Build: kv["BuildVersion"]}
 }
 
-// ParseCPUInfo reads /proc/cpuinfo of x86 and, where it has a name, of Arm.
+// ParseCPUInfo parses /proc/cpuinfo of x86, and of Arm, where the model may be missing.
 func ParseCPUInfo(b []byte) CPU {
 	var c CPU
 	for line := range strings.Lines(string(b)) {
@@ -44,7 +44,7 @@ func ParseCPUInfo(b []byte) CPU {
 	return c
 }
 
-// ParseMemInfo reads the total of /proc/meminfo, in bytes.
+// ParseMemInfo returns the total of /proc/meminfo, in bytes.
 func ParseMemInfo(b []byte) uint64 {
 	for line := range strings.Lines(string(b)) {
 		if v, ok := strings.CutPrefix(line, "MemTotal:"); ok {
@@ -58,13 +58,13 @@ func ParseMemInfo(b []byte) uint64 {
 	return 0
 }
 
-// wantedModules are the kernel modules that say which transports can work.
+// wantedModules are the kernel modules that transports need.
 var wantedModules = []string{
 	"thunderbolt", "thunderbolt_net", "thunderbolt_stream", "thunderbolt_ibverbs",
 	"mlx5_core", "mlx5_ib", "ib_uverbs", "ib_core", "rdma_rxe", "rdma_ucm",
 }
 
-// ParseModules picks the modules that matter here out of /proc/modules.
+// ParseModules returns those modules of /proc/modules that matter here.
 func ParseModules(b []byte) []string {
 	loaded := map[string]bool{}
 	for line := range strings.Lines(string(b)) {
@@ -80,7 +80,7 @@ func ParseModules(b []byte) []string {
 	return out
 }
 
-// ParseLimits reads the soft locked-memory limit of /proc/self/limits.
+// ParseLimits returns the soft limit of locked memory from /proc/self/limits.
 func ParseLimits(b []byte) (memlock uint64, unlimited bool) {
 	for line := range strings.Lines(string(b)) {
 		rest, ok := strings.CutPrefix(line, "Max locked memory")
@@ -99,7 +99,7 @@ func ParseLimits(b []byte) (memlock uint64, unlimited bool) {
 	return memlock, false
 }
 
-// ParseUlimit reads `ulimit -l`: "unlimited" or KiB.
+// ParseUlimit parses `ulimit -l`: "unlimited" or KiB.
 func ParseUlimit(b []byte) (memlock uint64, unlimited bool) {
 	s := strings.TrimSpace(string(b))
 	if s == "unlimited" {
@@ -112,8 +112,8 @@ func ParseUlimit(b []byte) (memlock uint64, unlimited bool) {
 	return kib << 10, false
 }
 
-// lastUint reads the last number of a line: the maximum of "4096 131072 6291456",
-// or the only one there is.
+// lastUint returns the last number of a line, such as the maximum in
+// "4096 131072 6291456".
 func lastUint(s string) uint64 {
 	f := strings.Fields(s)
 	if len(f) == 0 {

@@ -82,8 +82,8 @@ func TestParseARP(t *testing.T) {
 }
 
 func TestParseBolt(t *testing.T) {
-	// Published in a bug report; the second device in the plain form of a
-	// terminal without line drawing.
+	// Published in a bug report; the second device as on a terminal without line
+	// drawing.
 	text := ` ● Razer Core
    ├─ type:          peripheral
    ├─ name:          Core
@@ -189,7 +189,7 @@ func TestProblemsAreNamed(t *testing.T) {
 	}
 }
 
-// Behind a dock on Linux: the route tells what hangs on what.
+// Devices behind a dock on Linux: the route tells what is plugged into what.
 func TestLinuxHub(t *testing.T) {
 	files := fileTree{}
 	for name, text := range map[string]string{

@@ -8,8 +8,8 @@ import (
 
 const pciDevices = "sys/bus/pci/devices"
 
-// thunderboltBridges are the PCIe bridges found in Thunderbolt hosts and
-// enclosures, vendor and device. A card below one hangs on a cable.
+// thunderboltBridges are the PCIe bridges in Thunderbolt hosts and enclosures, as vendor
+// and device. A card below one is behind a Thunderbolt cable.
 var thunderboltBridges = []string{
 	"8086:1578", "8086:15d3", "8086:15da", "8086:15c0", "8086:15ea", "8086:15ef", // Alpine Ridge, Titan Ridge
 	"8086:0b26", "8086:5780", "8086:5786", "1b21:2421", "1b21:2425", // Goshen Ridge, Barlow Ridge, ASMedia

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// ParsePmset reads the sleep setting of `pmset -g`, in minutes; nil when it is
-// not told.
+// ParsePmset returns the sleep setting of `pmset -g`, in minutes; nil if there is none.
 func ParsePmset(b []byte) *int {
 	for line := range strings.Lines(string(b)) {
 		f := strings.Fields(line)
@@ -21,8 +20,8 @@ func ParsePmset(b []byte) *int {
 	return nil
 }
 
-// ParsePmsetTherm reads `pmset -g therm`: whether the system slows the
-// processor down for heat.
+// ParsePmsetTherm parses `pmset -g therm`: whether the system slows the processor down
+// because of heat.
 func ParsePmsetTherm(b []byte) Thermal {
 	t := Thermal{Known: true}
 	for line := range strings.Lines(string(b)) {
@@ -32,13 +31,13 @@ func ParsePmsetTherm(b []byte) Thermal {
 		}
 		if n, err := strconv.Atoi(strings.TrimSpace(v)); err == nil && n < 100 {
 			t.Throttled = true
-			t.Note = fmt.Sprintf("processor held at %d %% of its speed", n)
+			t.Note = fmt.Sprintf("processor limited to %d %% of its speed", n)
 		}
 	}
 	return t
 }
 
-// ParseDisplays reads the graphics cards of `system_profiler SPDisplaysDataType -json`.
+// ParseDisplays returns the graphics cards of `system_profiler SPDisplaysDataType -json`.
 func ParseDisplays(b []byte) ([]GPU, error) {
 	var doc struct {
 		Cards []struct {

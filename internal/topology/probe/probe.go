@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// stepTimeout bounds one step of a probe, so that one hanging command costs its
-// own answer and not the report.
+// stepTimeout limits one step of a probe, so that a command that hangs does not cost the
+// whole report.
 const stepTimeout = 2500 * time.Millisecond
 
-// Probe reads a machine. It always returns a report; what could not be read is
-// in its Problems.
+// Probe reads a machine. It always returns a report; Problems lists what it could not
+// read.
 func Probe(ctx context.Context, src Source) *Machine {
 	p := &prober{ctx: ctx, src: src, m: &Machine{Schema: SchemaVersion, OS: OS{Kind: src.OS()}}}
 	switch src.OS() {
@@ -29,7 +29,7 @@ func Probe(ctx context.Context, src Source) *Machine {
 	return p.m
 }
 
-// A prober runs steps at the same time. Each step owns the fields it sets.
+// A prober runs steps in parallel. Each step sets fields of its own.
 type prober struct {
 	ctx context.Context
 	src Source
@@ -40,8 +40,8 @@ type prober struct {
 	problems []Problem
 }
 
-// step runs f with a deadline of its own. A panic in it would be a parser's bug;
-// it is reported like anything else that cannot be read.
+// step runs f with a deadline of its own. It reports a panic, which would be a bug in a
+// parser, like anything else that cannot be read.
 func (p *prober) step(what string, f func(ctx context.Context) error) {
 	p.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(p.ctx, stepTimeout)
@@ -57,7 +57,7 @@ func (p *prober) step(what string, f func(ctx context.Context) error) {
 	})
 }
 
-// command runs a command in a step of its own and hands its output to use.
+// command runs a command in a step of its own and passes its output to use.
 func (p *prober) command(use func(b []byte) error, name string, args ...string) {
 	what := strings.Join(append([]string{name}, args...), " ")
 	p.step(what, func(ctx context.Context) error {
@@ -83,7 +83,7 @@ func (p *prober) problem(what string, err error) {
 	p.problems = append(p.problems, Problem{What: what, Why: err.Error()})
 }
 
-// wait ends the concurrent part: after it, the report belongs to one goroutine.
+// wait waits for all steps.
 func (p *prober) wait() {
 	p.wg.Wait()
 	sortProblems(p.problems)

@@ -62,20 +62,20 @@ func (p *prober) darwin() {
 	}
 }
 
-// macSystem fills in what sysctl knows.
+// macSystem sets the fields that come from sysctl.
 func (p *prober) macSystem(sys map[string]string) {
 	m := p.m
 	m.Host, m.Model, m.OS.Kernel = strings.TrimSuffix(sys["kern.hostname"], ".local"), sys["hw.model"], sys["kern.osrelease"]
 	m.CPU.Model = sys["machdep.cpu.brand_string"]
 	m.CPU.Cores, _ = strconv.Atoi(sys["hw.ncpu"])
 	m.Memory = lastUint(sys["hw.memsize"])
-	// One number bounds both directions on macOS.
+	// macOS has one limit for both directions.
 	m.Limits.SocketRead, m.Limits.SocketSend = lastUint(sys["kern.ipc.maxsockbuf"]), lastUint(sys["kern.ipc.maxsockbuf"])
 	m.Limits.TCPRead, m.Limits.TCPSend = lastUint(sys["net.inet.tcp.autorcvbufmax"]), lastUint(sys["net.inet.tcp.autosndbufmax"])
 }
 
-// macInterfaces joins the hardware ports' names to the interfaces, and the
-// Thunderbolt receptacles to theirs: receptacle 3 is "Thunderbolt 3".
+// macInterfaces sets the hardware port of each interface, and the interface of each
+// Thunderbolt receptacle: receptacle 3 is "Thunderbolt 3".
 func (p *prober) macInterfaces(hwPorts map[string]string) {
 	m := p.m
 	for i := range m.Interfaces {
@@ -84,7 +84,7 @@ func (p *prober) macInterfaces(hwPorts map[string]string) {
 		num, ok := strings.CutPrefix(itf.Port, "Thunderbolt ")
 		n, err := strconv.Atoi(num)
 		if !ok || err != nil {
-			continue // "Thunderbolt Bridge" is one too
+			continue // such as "Thunderbolt Bridge"
 		}
 		itf.Kind = "thunderbolt"
 		for j := range m.Thunderbolt.Ports {

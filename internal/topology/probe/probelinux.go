@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// toolsScript prints the helper programs that are installed, one path a line.
+// toolsScript prints the installed helper programs, one path per line.
 const toolsScript = "for c in boltctl ib_write_bw ib_send_lat ibv_devinfo rdma ethtool thunder; do command -v $c; done; true"
 
 func (p *prober) linux() {
@@ -83,8 +83,8 @@ func (p *prober) linuxLimits(context.Context) error {
 	return nil
 }
 
-// linuxInterfaces asks `ip` and adds what only sysfs knows. Without `ip` the
-// interfaces are still listed, but not their addresses.
+// linuxInterfaces runs `ip` and adds what only sysfs has. Without `ip` it still lists the
+// interfaces, but not their addresses.
 func linuxInterfaces(ctx context.Context, src Source) ([]Interface, error) {
 	b, err := src.Run(ctx, "ip", "-j", "-d", "addr")
 	var out []Interface
@@ -92,7 +92,7 @@ func linuxInterfaces(ctx context.Context, src Source) ([]Interface, error) {
 		out, err = ParseIPAddr(b)
 	}
 	if errors.Is(err, ErrNoCommand) {
-		// Absent elsewhere means "not present"; here it means "addresses unknown".
+		// Unlike other commands, a missing ip is a problem: addresses are unknown.
 		err = errors.New("ip is not installed (package iproute2), so addresses are unknown")
 	}
 	if out == nil {

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// appleRDMAProtocol is the XDomain protocol under which a Mac with RDMA enabled
-// announces it; older systems show it as an unknown service.
+// appleRDMAProtocol is the XDomain protocol with which a Mac announces that RDMA is
+// enabled; older systems show it as an unknown service.
 const appleRDMAProtocol = 64087
 
-// ParseProfiler reads `system_profiler SPThunderboltDataType -json`. Each bus is a
-// domain with its own identity and one receptacle; what is plugged in is walked
-// to any depth, since a hub shows the computer behind it one level further down.
+// ParseProfiler parses `system_profiler SPThunderboltDataType -json`. Each bus is a
+// domain with its own identity and one receptacle. The tree of what is plugged in may
+// have any depth: a computer behind a hub is one level further down.
 func ParseProfiler(b []byte) (Thunderbolt, error) {
 	var doc map[string]json.RawMessage
 	if err := json.Unmarshal(b, &doc); err != nil {
@@ -23,7 +23,7 @@ func ParseProfiler(b []byte) (Thunderbolt, error) {
 	}
 	raw, ok := doc["SPThunderboltDataType"]
 	if !ok {
-		return Thunderbolt{}, errors.New("parse Thunderbolt report: no SPThunderboltDataType in it")
+		return Thunderbolt{}, errors.New("parse Thunderbolt report: it has no SPThunderboltDataType")
 	}
 	var buses []map[string]any
 	if err := json.Unmarshal(raw, &buses); err != nil {
@@ -65,8 +65,8 @@ func busPorts(bus map[string]any, name, uuid string) []Port {
 	}
 	nodes := profilerNodes(bus["_items"])
 	if len(ports) > 0 {
-		// A bus has one receptacle on every Mac seen; the tree belongs to the
-		// connected one.
+		// On all known Macs a bus has one receptacle. If there are more, the tree
+		// belongs to the connected one.
 		i := max(0, slices.IndexFunc(ports, func(p Port) bool { return p.Connected }))
 		ports[i].Devices = nodes
 		ports[i].Connected = ports[i].Connected || len(nodes) > 0
@@ -133,7 +133,7 @@ func receptacleKeys(m map[string]any) []string {
 	return keys
 }
 
-// profilerSpeed reads "80 Gb/s" or "Up to 120 Gb/s".
+// profilerSpeed parses "80 Gb/s" or "Up to 120 Gb/s".
 func profilerSpeed(s string) (gbps float64, upTo bool) {
 	rest, upTo := strings.CutPrefix(s, "Up to ")
 	num, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
@@ -144,8 +144,8 @@ func profilerSpeed(s string) (gbps float64, upTo bool) {
 	return gbps, upTo
 }
 
-// symmetric turns Thunderbolt 5's advertised 120 Gb/s, which is three lanes out
-// and one back for displays, into the 80 that two computers get of each other.
+// symmetric returns the speed between two computers. Thunderbolt 5 advertises 120 Gb/s,
+// which is three lanes out and one back, for displays; two computers get 80.
 func symmetric(gbps float64) float64 {
 	if gbps >= 80 {
 		return 80
@@ -153,8 +153,8 @@ func symmetric(gbps float64) float64 {
 	return gbps
 }
 
-// fillMaxSpeed gives a port that only tells its negotiated speed the ability of
-// the machine's best port.
+// fillMaxSpeed sets the maximum of a port that reports only its negotiated speed to that
+// of the machine's best port.
 func fillMaxSpeed(ports []Port) {
 	best := 0.0
 	for _, p := range ports {

@@ -7,29 +7,29 @@ import (
 	"strings"
 )
 
-// A Source is where a probe reads from. Paths have no leading slash and use
-// forward slashes: "sys/class/net".
+// A Source is what a probe reads from. Paths have no leading slash and use forward
+// slashes: "sys/class/net".
 //
-// A missing file or directory is an error that is fs.ErrNotExist, a command that
-// is not installed is ErrNoCommand; both mean "not present", not "broken".
-// Safe for concurrent use.
+// The error for a missing file or directory wraps fs.ErrNotExist, that for a command that
+// is not installed wraps ErrNoCommand; both mean "not present". A Source is safe for
+// concurrent use.
 type Source interface {
-	// OS is "linux" or "darwin".
+	// OS returns "linux" or "darwin".
 	OS() string
 	ReadFile(path string) ([]byte, error)
 	// ReadDir returns the names in a directory, sorted.
 	ReadDir(path string) ([]string, error)
 	ReadLink(path string) (string, error)
-	// Run returns what a command wrote to its standard output.
+	// Run returns the standard output of a command.
 	Run(ctx context.Context, name string, args ...string) ([]byte, error)
 }
 
-// ErrNoCommand says that a command is not installed on the probed machine.
+// ErrNoCommand means that a command is not installed on the probed machine.
 var ErrNoCommand = errors.New("command not found")
 
-// CommandFile is the name, below commands/, that holds the output of a command
-// in a captured machine: its words, cut where they get long. A command that
-// failed has its error in the same name with ".err" added.
+// CommandFile returns the name of the file below commands/ that holds the output of a
+// command in a captured machine: its words, cut to a limit. If the command failed, its
+// error is in the file of the same name with ".err" appended.
 func CommandFile(name string, args ...string) string {
 	s := strings.Join(append([]string{name}, args...), "_")
 	if len(s) > 48 {
@@ -44,13 +44,13 @@ func CommandFile(name string, args ...string) string {
 	}, s)
 }
 
-// absent reports whether err only means that something is not there.
+// absent reports whether err means that something is not present.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNoCommand)
 }
 
-// readLine returns the first line of a small file, trimmed, or "" when it cannot
-// be read. For attributes that are optional by design.
+// readLine returns the first line of a small file, trimmed, or "" if it cannot be read.
+// It is for attributes that are optional.
 func readLine(src Source, path string) string {
 	b, err := src.ReadFile(path)
 	if err != nil {

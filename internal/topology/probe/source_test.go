@@ -35,8 +35,7 @@ func asJSON(t testing.TB, v any) string {
 	return string(b)
 }
 
-// The same machines come out of a .txtar, of a directory, and of what a Recorder
-// kept while they were read.
+// A .txtar, a directory, and the files of a Recorder give the same machines.
 func TestCapturesAgree(t *testing.T) {
 	for _, file := range stories(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -82,7 +81,7 @@ func TestCapturesAgree(t *testing.T) {
 	}
 }
 
-// This machine, whatever it is, can be read, recorded and read back.
+// The machine of the test can be probed, recorded and read back.
 func TestLive(t *testing.T) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skip("SKIPPED: no probes for " + runtime.GOOS)
@@ -98,7 +97,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// A command that hangs costs its own answer and not the report.
+// A command that hangs does not cost the whole report.
 func TestHangingCommand(t *testing.T) {
 	captures, err := Open("../../doctor/testdata/stories/two-macs-one-cable.txtar")
 	if err != nil {
@@ -122,7 +121,7 @@ func (h hanging) Run(ctx context.Context, name string, args ...string) ([]byte, 
 	return h.Source.Run(ctx, name, args...)
 }
 
-// A parser that panics is a bug, and still no reason to lose the report.
+// A parser that panics does not cost the whole report.
 func TestPanicIsAProblem(t *testing.T) {
 	p := &prober{ctx: t.Context(), m: &Machine{}}
 	p.step("x", func(context.Context) error { panic("oh") })

@@ -25,7 +25,7 @@ func readRDMASysfs(src Source) ([]RDMADevice, error) {
 		d := RDMADevice{
 			Name: name, GUID: readLine(src, dir+"/node_guid"),
 			Transport: nodeTransport(readLine(src, dir+"/node_type")),
-			Interface: readLine(src, dir+"/parent"), // soft-RoCE says it here
+			Interface: readLine(src, dir+"/parent"), // soft-RoCE only
 		}
 		ports, err := src.ReadDir(dir + "/ports")
 		if err != nil {
@@ -46,7 +46,7 @@ func readRDMASysfs(src Source) ([]RDMADevice, error) {
 	return out, errors.Join(errs...)
 }
 
-// nodeTransport reads "1: CA" or "4: RNIC".
+// nodeTransport parses "1: CA" or "4: RNIC".
 func nodeTransport(s string) string {
 	if strings.Contains(s, "RNIC") {
 		return "iWARP"
@@ -73,12 +73,12 @@ func readRDMAPort(src Source, dir string, num int) RDMAPort {
 		}
 	}
 	for len(p.GIDs) > 0 && p.GIDs[len(p.GIDs)-1] == "" {
-		p.GIDs = p.GIDs[:len(p.GIDs)-1] // tables are 256 slots of which a handful is used
+		p.GIDs = p.GIDs[:len(p.GIDs)-1] // a table has 256 slots, of which a few are used
 	}
 	return p
 }
 
-// afterColon reads the name of "4: ACTIVE".
+// afterColon returns the name in "4: ACTIVE".
 func afterColon(s string) string {
 	if _, after, ok := strings.Cut(s, ":"); ok {
 		return strings.TrimSpace(after)

@@ -10,15 +10,15 @@ import (
 
 const tbDevices = "sys/bus/thunderbolt/devices"
 
-// A tbName is the parsed name of a Thunderbolt device in sysfs: domain and route,
-// "0-301" being port 3 of whatever hangs on port 1 of domain 0.
+// A tbName is the parsed name of a Thunderbolt device in sysfs: domain and route. "0-301"
+// is port 3 of the device at port 1 of domain 0.
 type tbName struct {
 	domain int
 	route  uint64
 }
 
-// parseTBName reads "0-301". Services ("0-1.0") and retimers ("0-0:1.1") are not
-// device names.
+// parseTBName parses "0-301". Services ("0-1.0") and retimers ("0-0:1.1") are not device
+// names.
 func parseTBName(s string) (tbName, bool) {
 	d, r, ok := strings.Cut(s, "-")
 	if !ok {
@@ -32,10 +32,10 @@ func parseTBName(s string) (tbName, bool) {
 	return tbName{domain, route}, true
 }
 
-// port is the number of the port of the machine itself.
+// port returns the number of the machine's own port that leads to the device.
 func (n tbName) port() int { return int(n.route & 0x3f) }
 
-// depth is the number of cables between the machine and the device.
+// depth returns the number of cables between the machine and the device.
 func (n tbName) depth() int {
 	d := 0
 	for r := n.route; r != 0; r >>= 8 {
@@ -44,7 +44,7 @@ func (n tbName) depth() int {
 	return d
 }
 
-// parent is the device that n hangs on.
+// parent returns the device that n is plugged into.
 func (n tbName) parent() tbName {
 	d := n.depth()
 	if d == 0 {
@@ -53,8 +53,8 @@ func (n tbName) parent() tbName {
 	return tbName{n.domain, n.route &^ (0xff << (8 * (d - 1)))}
 }
 
-// readTBSysfs reads /sys/bus/thunderbolt. A machine without it has no Thunderbolt
-// controller, or none that is powered; that is no error.
+// readTBSysfs reads /sys/bus/thunderbolt. A machine without it has no powered
+// Thunderbolt controller; that is not an error.
 func readTBSysfs(src Source) (Thunderbolt, error) {
 	names, err := src.ReadDir(tbDevices)
 	if absent(err) {
@@ -76,7 +76,7 @@ func readTBSysfs(src Source) (Thunderbolt, error) {
 			devs = append(devs, n)
 		}
 	}
-	// Deepest first, so that each device is complete before it is hung on its parent.
+	// Deepest first, so that each device is complete before it is added to its parent.
 	slices.SortFunc(devs, func(a, b tbName) int {
 		if d := b.depth() - a.depth(); d != 0 {
 			return d
@@ -133,8 +133,7 @@ func readTBDomain(src Source, name, idx string) Domain {
 	return d
 }
 
-// readTBNode reads a switch or a peer host. The two are told apart by
-// "authorized", which only a switch has.
+// readTBNode reads a switch or a peer host. Only a switch has the file "authorized".
 func readTBNode(src Source, n tbName, all []string) (Node, error) {
 	name := fmt.Sprintf("%d-%x", n.domain, n.route)
 	dir := tbDevices + "/" + name
@@ -147,7 +146,7 @@ func readTBNode(src Source, n tbName, all []string) (Node, error) {
 	}
 	node.Gbps, node.Lanes = tbSpeed(readLine(src, dir+"/rx_speed"), readLine(src, dir+"/rx_lanes"))
 	if node.UUID == "" && node.Name == "" {
-		return Node{}, fmt.Errorf("%s: neither unique_id nor device_name in it", dir)
+		return Node{}, fmt.Errorf("%s: it has neither unique_id nor device_name", dir)
 	}
 	auth := readLine(src, dir+"/authorized")
 	if auth != "" {
@@ -173,9 +172,9 @@ func readTBNode(src Source, n tbName, all []string) (Node, error) {
 	return node, nil
 }
 
-// rootPorts returns the ports of one host router with what hangs on each. Since
-// Linux 5.15 every port has a directory usb4_portN; before, only ports in use
-// can be told.
+// rootPorts returns the ports of one host router with what is plugged into each. Since
+// Linux 5.15 every port has a directory usb4_portN; older systems list only ports in
+// use.
 func rootPorts(src Source, root tbName, nodes []Node) []Port {
 	dir := fmt.Sprintf("%s/%d-0", tbDevices, root.domain)
 	uuid := strings.ToUpper(readLine(src, dir+"/unique_id"))
@@ -217,7 +216,8 @@ func rootPorts(src Source, root tbName, nodes []Node) []Port {
 	return ports
 }
 
-// tbSpeed turns "20.0 Gb/s" a lane and a number of lanes into the link's speed.
+// tbSpeed returns the speed of a cable from that of a lane ("20.0 Gb/s") and the number
+// of lanes.
 func tbSpeed(speed, lanes string) (gbps float64, n int) {
 	num, _, _ := strings.Cut(speed, " ")
 	v, err := strconv.ParseFloat(num, 64)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// readThermal reads the temperatures under /sys/class/hwmon and
-// /sys/class/thermal. Most machines have a few; virtual ones have none.
+// readThermal reads the temperatures under /sys/class/hwmon and /sys/class/thermal.
+// Virtual machines have none.
 func readThermal(src Source) Thermal {
 	var t Thermal
 	hwmons, _ := src.ReadDir("sys/class/hwmon")
@@ -36,8 +36,8 @@ func readThermal(src Source) Thermal {
 	return t
 }
 
-// add appends a sensor given in thousandths of a degree. A sensor at its critical
-// point is a machine that throttles.
+// add adds a sensor, with temperatures in thousandths of a degree. The machine counts as
+// throttled if a sensor is at its critical temperature.
 func (t *Thermal) add(name, milli, critMilli string) {
 	v, err := strconv.ParseInt(milli, 10, 32)
 	if err != nil || v <= -100_000 || v >= 300_000 {

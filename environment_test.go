@@ -1,0 +1,107 @@
+package thunder_test
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"thundercollective"
+	"thundercollective/internal/env"
+	"thundercollective/internal/rendezvous"
+)
+
+// TestEnvMisspelt: a variable that is nearly one of ours is refused, wherever options are
+// taken.
+func TestEnvMisspelt(t *testing.T) {
+	t.Setenv("THUNDER_TIMOUT", "1s")
+	_, initErr := thunder.Init(t.Context(), thunder.Options{})
+	_, localErr := thunder.Local(1, thunder.Options{})
+	for name, err := range map[string]error{"Init": initErr, "Local": localErr, "Validate": thunder.Options{}.Validate()} {
+		var option *thunder.OptionError
+		if !errors.As(err, &option) || err.Error() != "thunder: THUNDER_TIMOUT is no variable of thunder; did you mean THUNDER_TIMEOUT?" {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// TestEnvStranger: a variable that is nothing like ours is mentioned once, and those of
+// Kubernetes are not.
+func TestEnvStranger(t *testing.T) {
+	t.Setenv("THUNDER_"+"SKY_COLOUR", "blue")
+	t.Setenv("THUNDER_"+"SERVICE_HOST", "10.0.0.1")
+	t.Setenv("THUNDER_"+"PORT_7000_TCP_ADDR", "10.0.0.1")
+	var out strings.Builder
+	o := thunder.Options{Logger: slog.New(slog.NewTextHandler(&out, nil))}
+	for range 2 {
+		comms, err := thunder.Local(1, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		comms[0].Close()
+	}
+	if got := out.String(); strings.Count(got, "THUNDER_") != 1 || !strings.Contains(got, "SKY_COLOUR is no variable of thunder") {
+		t.Errorf("got %q, want one warning", got)
+	}
+}
+
+// TestEnvOldName: an old name still works, and its new one is mentioned once.
+func TestEnvOldName(t *testing.T) {
+	t.Setenv("THUNDER_SILENCE", "1ms")
+	if err := (thunder.Options{}).Validate(); err == nil || !strings.Contains(err.Error(), "at least 100ms") {
+		t.Errorf("THUNDER_SILENCE has no effect: %v", err)
+	}
+	t.Setenv("THUNDER_SILENCE", "20s")
+	var out strings.Builder
+	o := thunder.Options{Logger: slog.New(slog.NewTextHandler(&out, nil))}
+	for range 2 {
+		comms, err := thunder.Local(1, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		comms[0].Close()
+	}
+	if got := out.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "THUNDER_SILENCE is now called THUNDER_HEARTBEAT_TIMEOUT") {
+		t.Errorf("got %q, want one hint", got)
+	}
+}
+
+// TestEnvDefaults: the defaults in the table are those of the library.
+func TestEnvDefaults(t *testing.T) {
+	for name, want := range map[string]string{
+		env.Timeout:          thunder.DefaultTimeout.String(),
+		env.HeartbeatTimeout: thunder.DefaultHeartbeatTimeout.String() + "; " + thunder.LocalHeartbeatTimeout.String() + " on one machine",
+		env.StartTimeout:     rendezvous.DefaultStartTimeout.String(),
+	} {
+		if got := env.Lookup(name).Default; got != want {
+			t.Errorf("%s: %q in the table, %q here", name, got, want)
+		}
+	}
+}
+
+// TestEnvValues: a bad value is an *OptionError that names the variable, its value and
+// what would be right, whatever part of the library reads it.
+func TestEnvValues(t *testing.T) {
+	for _, kv := range [][3]string{
+		{"THUNDER_TIMEOUT", "soon", "1m30s"},
+		{"THUNDER_RANK", "one", "0 to 4095"},
+		{"THUNDER_COORDINATOR", "nowhere", "host:port"},
+		{"THUNDER_FABRIC", "warp", "auto, tcp, rdma, shm or mem"},
+		{"THUNDER_BOUND", "tight", "1 or 0"},
+		{"THUNDER_SHM_PORTABLE", "no idea", "1 or 0"},
+		{"THUNDER_KERNELS", "popcorn", "go, avx2, avx512 or neon"},
+		{"THUNDER_RDMA_GID", "256", "1 to 255"},
+	} {
+		t.Run(kv[0], func(t *testing.T) {
+			t.Setenv(kv[0], kv[1])
+			_, err := thunder.Init(t.Context(), thunder.Options{})
+			var option *thunder.OptionError
+			if !errors.As(err, &option) || !strings.HasPrefix(err.Error(), "thunder: "+kv[0]+` is "`+kv[1]+`": `) || !strings.Contains(err.Error(), kv[2]) {
+				t.Errorf("got %v", err)
+			}
+			if again := (thunder.Options{}).Validate(); again == nil || err == nil || again.Error() != err.Error() {
+				t.Errorf("Init says %v, Validate %v", err, again)
+			}
+		})
+	}
+}

@@ -1,0 +1,230 @@
+package e2e_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	thunder "thundercollective"
+)
+
+// roleVar makes a copy of the test binary play a part instead of testing.
+const roleVar = "THUNDER_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	switch role := os.Getenv(roleVar); role {
+	case "":
+		os.Exit(m.Run())
+	case "loop":
+		os.Exit(loopRole())
+	case "memory":
+		os.Exit(memoryRole())
+	case "reform":
+		os.Exit(reformRole())
+	case "hosts":
+		os.Exit(hostsRole())
+	case "chaos":
+		os.Exit(chaosRole())
+	case "attack":
+		os.Exit(attackRole())
+	default:
+		fmt.Fprintf(os.Stderr, "no role %q\n", role)
+		os.Exit(2)
+	}
+}
+
+// A process is a rank in a process of its own.
+type process struct {
+	*exec.Cmd
+	out *bufio.Reader
+	in  io.WriteCloser
+}
+
+// startRanks starts n processes that play a role.
+func startRanks(t *testing.T, n int, role string, env ...string) []process {
+	t.Helper()
+	coordinator(t, n)
+	ps := make([]process, n)
+	for r := range ps {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), roleVar+"="+role, fmt.Sprintf("THUNDER_RANK=%d", r), fmt.Sprintf("THUNDER_WORLD_SIZE=%d", n))
+		cmd.Env = append(cmd.Env, env...)
+		ps[r] = startProcess(t, cmd)
+	}
+	return ps
+}
+
+// startProcess starts a process that does not outlive the test.
+func startProcess(t *testing.T, cmd *exec.Cmd) process {
+	t.Helper()
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	return process{cmd, bufio.NewReader(out), in}
+}
+
+// loopRole reduces, or exchanges blocks, until something breaks, and prints what.
+func loopRole() int {
+	go func() { io.Copy(io.Discard, os.Stdin); os.Exit(9) }() // the test is gone
+	ctx := context.Background()
+	c, err := thunder.Init(ctx, thunder.Options{Fabric: os.Getenv("THUNDER_FABRIC")})
+	if err != nil {
+		fmt.Println("init:", err)
+		return 2
+	}
+	defer c.Close()
+	buf := make([]float32, 1<<20)
+	operate := func() error { return thunder.AllReduce(ctx, c, buf, thunder.Max) }
+	if os.Getenv("THUNDER_TEST_MODE") == "alltoall" {
+		result := make([]float32, len(buf))
+		operate = func() error { return thunder.AllToAll(ctx, c, result, buf) }
+	}
+	for i := 0; ; i++ {
+		if err := operate(); err != nil {
+			var lost *thunder.PeerLostError
+			if errors.As(err, &lost) {
+				fmt.Println("lost", lost.Rank, err)
+				return 1
+			}
+			fmt.Println("error", err)
+			return 3
+		}
+		if i == 3 {
+			fmt.Println("working")
+		}
+	}
+}
+
+// TestKilled kills a rank in the middle of its work: one that sends messages, and one
+// whose memory the others read. The others say which one, all the same, in time, and end.
+func TestKilled(t *testing.T) {
+	for _, tt := range []struct {
+		fabric, portable, mode string
+		n, victim              int
+	}{
+		{"tcp", "", "allreduce", 4, 2},
+		{"shm", "", "allreduce", 2, 1},
+		{"shm", "", "alltoall", 4, 0},
+		{"shm", "1", "allreduce", 2, 1},
+		{"shm", "1", "alltoall", 4, 0},
+	} {
+		t.Run(fmt.Sprintf("%s%s %s, %d ranks", tt.fabric, tt.portable, tt.mode, tt.n), func(t *testing.T) {
+			ps := startRanks(t, tt.n, "loop", "THUNDER_FABRIC="+tt.fabric, "THUNDER_TEST_MODE="+tt.mode, "THUNDER_SHM_PORTABLE="+tt.portable)
+			for r, p := range ps {
+				if line, err := p.out.ReadString('\n'); err != nil || line != "working\n" {
+					t.Fatalf("rank %d: %q, %v", r, line, err)
+				}
+			}
+			ps[tt.victim].Process.Kill()
+			killed := time.Now()
+			var wg sync.WaitGroup
+			for r, p := range ps {
+				wg.Go(func() {
+					line, _ := p.out.ReadString('\n')
+					took := time.Since(killed)
+					p.Wait()
+					if r == tt.victim {
+						return
+					}
+					t.Logf("rank %d after %v: %s", r, took.Round(time.Millisecond), line)
+					if !strings.HasPrefix(line, "lost "+strconv.Itoa(tt.victim)) || p.ProcessState.ExitCode() != 1 {
+						t.Errorf("rank %d: %q, exit code %d", r, line, p.ProcessState.ExitCode())
+					}
+					if took > 5*time.Second {
+						t.Errorf("rank %d took %v", r, took)
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
+}
+
+// memoryRole reduces one large buffer with the algorithm it is told and prints by
+// how much the process's peak exceeds the buffer.
+func memoryRole() int {
+	mib, _ := strconv.Atoi(os.Getenv("THUNDER_TEST_MIB"))
+	algo, err := thunder.ParseAlgo(os.Getenv("THUNDER_TEST_ALGO"))
+	if err != nil {
+		fmt.Println(err)
+		return 2
+	}
+	ctx := context.Background()
+	c, err := thunder.Init(ctx, thunder.Options{Fabric: "tcp", Algo: algo})
+	if err != nil {
+		fmt.Println(err)
+		return 2
+	}
+	defer c.Close()
+	buf := make([]float32, mib<<20/4)
+	for i := range buf {
+		buf[i] = 1
+	}
+	if err := thunder.AllReduce(ctx, c, buf, thunder.Sum); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	for i, v := range buf {
+		if v != float32(c.Size()) {
+			fmt.Printf("element %d is %v\n", i, v)
+			return 1
+		}
+	}
+	peak, err := peakMemory()
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("extra", peak>>20-int64(mib))
+	return 0
+}
+
+// TestMemory reduces 1 GiB on two ranks with every algorithm. Each needs at most 64
+// MiB beyond its buffer, the program itself included.
+func TestMemory(t *testing.T) {
+	if _, err := peakMemory(); err != nil {
+		t.Skipf("SKIPPED: cannot read the peak memory of a process here: %v", err)
+	}
+	if raceDetector {
+		t.Skip("SKIPPED with the race detector, whose own memory is several times the buffer's; the run without it measures")
+	}
+	mib := 1024
+	if testing.Short() {
+		mib = 256
+	}
+	for _, algo := range []string{"ring", "biring", "direct", "rd", "hd", "tree"} {
+		t.Run(algo, func(t *testing.T) {
+			ps := startRanks(t, 2, "memory", "THUNDER_TEST_ALGO="+algo, fmt.Sprintf("THUNDER_TEST_MIB=%d", mib))
+			for r, p := range ps {
+				out, _ := io.ReadAll(p.out)
+				var extra int
+				if _, err := fmt.Sscanf(string(out), "extra %d", &extra); err != nil || p.Wait() != nil {
+					t.Fatalf("rank %d: %s", r, out)
+				}
+				t.Logf("rank %d: %d MiB beyond the %d MiB buffer", r, extra, mib)
+				if extra > 64 {
+					t.Errorf("rank %d needs %d MiB more than its buffer, at most 64 are allowed", r, extra)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,152 @@
+package rails
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"thundercollective/fabric"
+)
+
+// A sender is the sending side of a link: it cuts messages into segments, queues them
+// for the streams, and keeps each until the peer has acknowledged it. It is guarded by
+// link.mu.
+type sender struct {
+	side
+	next   uint64 // number of the next segment
+	credit uint64 // the peer takes segments below this
+	queue  fifo   // cut and waiting for a stream
+	kept   int    // segments that have not been acknowledged
+	uncut  int    // bytes of the message that is being sent which are not in the queue yet
+	posted unsent // what Post has left to Flush
+}
+
+// unsent is the rest of a message that was posted.
+type unsent struct {
+	pending bool // there is such a message; b may be empty
+	tag     fabric.Tag
+	b       []byte
+	total   int // length of the message
+}
+
+// gone returns why nothing can be sent any more; nil while it can.
+func (o *sender) gone() error {
+	if o.l.lost == nil && o.l.in.bye {
+		return o.l.lostError(io.ErrClosedPipe)
+	}
+	return o.l.lost
+}
+
+// send cuts what is left of a message of total bytes, waiting for room.
+func (o *sender) send(ctx context.Context, tag *fabric.Tag, b []byte, total int) error {
+	if err := o.begin(ctx); err != nil {
+		return err
+	}
+	for first := len(b) == total; first || len(b) > 0; first = false {
+		for !o.room() || o.gone() != nil {
+			if err := o.check(ctx, o.gone()); err != nil {
+				return err
+			}
+			o.wake.Wait()
+		}
+		b = o.cut(tag, b, total)
+	}
+	o.l.traffic.Sent(total)
+	return nil
+}
+
+// post cuts as much of a message as there is room for, and leaves the rest to flush.
+func (o *sender) post(tag *fabric.Tag, b []byte) (bool, error) {
+	if o.broken == nil {
+		if o.l.closed {
+			o.broken = fabric.ErrClosed
+		} else {
+			o.broken = o.gone()
+		}
+	}
+	if o.broken != nil {
+		return false, o.broken
+	}
+	total := len(b)
+	first := true
+	for ; (first || len(b) > 0) && o.room(); first = false {
+		b = o.cut(tag, b, total)
+	}
+	if first || len(b) > 0 {
+		o.posted = unsent{true, *tag, b, total}
+		return false, nil
+	}
+	o.l.traffic.Sent(total)
+	return true, nil
+}
+
+// flush sends what post has left.
+func (o *sender) flush(ctx context.Context) error {
+	p := &o.posted
+	if !p.pending {
+		return o.begin(ctx)
+	}
+	b := p.b
+	p.pending, p.b = false, nil
+	return o.send(ctx, &p.tag, b, p.total)
+}
+
+// room reports whether another segment may be cut: not long before a stream is free
+// for it, while it is still warm in the cache.
+func (o *sender) room() bool {
+	return o.next < o.credit && o.kept < maxSegments && o.queue.len() < maxQueued
+}
+
+// cut queues the next segment of a message of which b is left, and returns what is
+// left then.
+func (o *sender) cut(tag *fabric.Tag, b []byte, total int) []byte {
+	seg := o.l.stock.get(min(len(b), segmentSize))
+	seg.seq, seg.off, seg.total, seg.tag = o.next, uint64(total-len(b)), uint64(total), *tag
+	copy(seg.buf, b[:seg.n])
+	o.next++
+	o.kept++
+	o.uncut = len(b) - seg.n
+	o.queue.push(seg)
+	o.l.streams.offer()
+	return b[seg.n:]
+}
+
+// release frees a segment once it is acknowledged and no stream is writing it.
+func (o *sender) release(seg *segment) {
+	if !seg.acked || seg.writers > 0 {
+		return
+	}
+	o.l.stock.put(seg)
+	o.kept--
+	o.wake.Broadcast()
+}
+
+// hedgeTime is how long a message of the control channel may be under way before it
+// is sent on another rail too.
+const hedgeTime = 100 * time.Millisecond
+
+// hedge sends what is late on the control channel a second time, on another rail.
+// Heartbeats go there, and what follows one has to wait for it: if they waited for a
+// rail to be given up, ranks would take each other for dead at about the same time.
+func (o *sender) hedge(now time.Time) {
+	if o.l.ch != fabric.Control || o.l.streams.live < 2 {
+		return
+	}
+	for _, s := range o.l.streams.list {
+		if s == nil {
+			continue
+		}
+		for _, seg := range s.underway.all() {
+			if seg.hedged || now.Sub(seg.sentAt) < hedgeTime {
+				continue
+			}
+			twin := o.l.stock.get(seg.n)
+			twin.seq, twin.off, twin.total, twin.tag = seg.seq, seg.off, seg.total, seg.tag
+			copy(twin.buf, seg.buf[:seg.n])
+			twin.avoid, twin.hedged, seg.hedged = s, true, true
+			o.kept++
+			o.queue.insert([]*segment{twin})
+			o.l.streams.wakeAll()
+		}
+	}
+}

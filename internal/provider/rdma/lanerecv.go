@@ -1,0 +1,119 @@
+package rdma
+
+import (
+	"time"
+
+	"thundercollective/internal/provider/rdma/internal/hca"
+)
+
+// postRecv gives a receive slot to the device.
+func (ln *lane) postRecv(slot int) {
+	b := ln.rxSlot(slot)
+	err := ln.qp.PostRecv(uint64(ln.id)<<idLaneShift|uint64(slot), hca.SGE{Addr: address(b), Len: uint32(len(b)), LKey: ln.rail.lkey})
+	if err != nil {
+		ln.l.lose(err)
+		return
+	}
+	ln.in.posted++
+}
+
+// giveBack returns the slot of a data message: the sender may be granted another.
+func (ln *lane) giveBack(slot int) {
+	ln.postRecv(slot)
+	ln.in.freed++
+}
+
+// grant is the limit that the receiver can give.
+func (ln *lane) grant() uint64 { return ln.in.freed + uint64(ln.shape.window) }
+
+// received acts on the completion of a receive.
+func (ln *lane) received(wc *hca.WC, now time.Time) {
+	ln.in.posted--
+	if wc.Status != hca.Success {
+		return
+	}
+	slot := int(uint32(wc.ID))
+	if wc.Op == hca.RecvImm {
+		ln.in.expect++
+		ln.giveBack(slot)
+		ln.l.fromPeer.written(ln, wc.Imm)
+		return
+	}
+	if !ln.arrived(slot, int(wc.Len), now) {
+		ln.postRecv(slot)
+	}
+}
+
+// arrived reads what is in a receive slot. It reports whether the slot is kept.
+func (ln *lane) arrived(slot, n int, now time.Time) (kept bool) {
+	l, in := ln.l, &ln.in
+	var h header
+	b := ln.rxSlot(slot)
+	if n >= headerSize {
+		h.get(b)
+	}
+	sound := n >= headerSize && int(h.n) <= n-headerSize
+	if sound && !l.rc {
+		sound = intact(b[:headerSize+int(h.n)])
+	}
+	switch {
+	case !sound && l.rc:
+		l.lose(errProtocol)
+		return false
+	case !sound:
+		l.stats.damaged.Add(1)
+		ln.missed()
+		return false
+	}
+	l.heard = now
+	switch {
+	case h.kind == kindControl && h.n == controlSize && ln.id == 0:
+		l.control.read(b[headerSize:], now)
+		return false
+	case h.kind == kindProbe:
+		in.probed, in.ackNow = h.seq, true
+		return false
+	case h.kind != kindData:
+		l.lose(errProtocol)
+		return false
+	}
+	ln.heed(h.ack, h.limit, now)
+	switch {
+	case h.seq == in.expect:
+	case l.rc:
+		l.lose(errProtocol)
+		return false
+	case h.seq < in.expect:
+		in.ackNow = true // it was repeated: the acknowledgement was lost
+		return false
+	default:
+		ln.missed()
+		return false
+	}
+	in.expect++
+	if in.gap {
+		in.gap, in.ackNow = false, true // the sender waits with the rest
+	}
+	in.ready.push(piece{slot, h.msg, h.len, h.off, int(h.n), h.tag})
+	l.fromPeer.notify()
+	return true
+}
+
+// missed notes that the message expected on the lane was lost.
+func (ln *lane) missed() {
+	if !ln.in.gap {
+		ln.in.gap, ln.in.ackNow = true, true
+	}
+}
+
+// due reports whether the peer has to hear of the lane: a quarter of its window
+// has become free or has arrived, or it waits.
+func (ln *lane) due() bool {
+	in, quarter := &ln.in, uint64(max(1, ln.shape.window/4))
+	return in.ackNow || in.freed-in.saidFree >= quarter || !ln.l.rc && in.expect-in.saidAck >= quarter
+}
+
+// told notes that the peer is being told of the lane.
+func (ln *lane) told() {
+	ln.in.saidAck, ln.in.saidFree, ln.in.ackNow = ln.in.expect, ln.in.freed, false
+}

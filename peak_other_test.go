@@ -1,7 +1,0 @@
-//go:build !linux
-
-package thunder_test
-
-import "errors"
-
-func peakMemory() (int64, error) { return 0, errors.New("only known on Linux") }

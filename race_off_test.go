@@ -1,5 +1,0 @@
-//go:build !race
-
-package thunder_test
-
-const raceDetector = false
