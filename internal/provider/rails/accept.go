@@ -12,7 +12,7 @@ import (
 )
 
 // Accept takes over a connection that a peer has opened for one of the streams of
-// its link to this rank. It returns why it did not, after closing it.
+// its link to this rank. If it returns an error, it has closed the connection.
 func (f *Fabric) Accept(conn net.Conn, peer int, ch fabric.Channel, stream int) error {
 	conn.SetDeadline(time.Now().Add(greetTime))
 	err := f.accept(conn, peer, ch, stream)
@@ -25,7 +25,7 @@ func (f *Fabric) Accept(conn net.Conn, peer int, ch fabric.Channel, stream int) 
 
 func (f *Fabric) accept(conn net.Conn, peer int, ch fabric.Channel, stream int) error {
 	if peer >= len(f.cfg.Rails) || stream >= len(f.cfg.plan(peer, ch)) {
-		err := &PairError{fmt.Sprintf("rank %d on %s opens stream %d, but rank %d on %s knows only of %s",
+		err := &PairError{fmt.Sprintf("rank %d on %s opens stream %d, but rank %d on %s knows only %s",
 			peer, f.host(peer), stream, f.Rank(), f.host(f.Rank()), f.listRails(peer))}
 		writeReply(conn, err)
 		return err
@@ -52,7 +52,7 @@ func (f *Fabric) accept(conn net.Conn, peer int, ch fabric.Channel, stream int) 
 	return nil
 }
 
-// answer compares the greeting of a dialler with what this end believes.
+// answer reads the greeting of a dialler and replies whether this end agrees with it.
 func (o *opener) answer(conn Conn, stream int) error {
 	g, err := readGreeting(conn)
 	if err == nil {
@@ -91,7 +91,7 @@ func (o *opener) agree(g *greeting, stream int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if o.id != 0 && o.id != g.link {
-		return fmt.Errorf("rank %d is connected already", l.peer)
+		return fmt.Errorf("rank %d is already connected", l.peer)
 	}
 	o.id = g.link
 	return nil
@@ -105,12 +105,13 @@ func (l *link) checkEnds(conn Conn, r *rail) error {
 	}
 	near, far := ipOf(c.LocalAddr()), ipOf(c.RemoteAddr())
 	if near.String() != r.Near || far.String() != r.Far {
-		return &PairError{fmt.Sprintf("the connection of rank %d on %s came from %s to %s, not on the rail %s of rank %d on %s",
+		return &PairError{fmt.Sprintf("the connection of rank %d on %s runs from %s to %s, which is not the rail %s of rank %d on %s",
 			l.peer, r.host, far, near, r, l.f.Rank(), l.f.host(l.f.Rank()))}
 	}
 	return nil
 }
 
+// ipOf returns the address of one end of a TCP connection, without its zone.
 func ipOf(a net.Addr) netip.Addr {
 	t, ok := a.(*net.TCPAddr)
 	if !ok {
@@ -119,6 +120,7 @@ func ipOf(a net.Addr) netip.Addr {
 	return t.AddrPort().Addr().Unmap().WithZone("")
 }
 
+// listRails describes the rails to a peer.
 func (f *Fabric) listRails(peer int) string {
 	if peer >= len(f.cfg.Rails) || len(f.cfg.Rails[peer]) == 0 {
 		return "no rail"

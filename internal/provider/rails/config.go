@@ -14,23 +14,24 @@ import (
 // Write.
 type Conn = io.ReadWriteCloser
 
-// A Rail is one way to a peer.
+// A Rail is one of several cables or addresses that lead to a peer.
 type Rail struct {
-	// Near and Far are its ends, as both machines name them: this machine's
-	// address and the peer's. They are compared with what the peer says.
+	// Near and Far are the addresses of this machine and of the peer, as both
+	// machines name them. They are compared with what the peer sends.
 	Near, Far string
-	// Device is the interface at this end, for people.
+	// Device is the interface at this end, for display.
 	Device string
-	// Anywhere says that connections may start from other addresses than Near:
-	// the system chooses.
+	// Anywhere allows connections to start from addresses other than Near: the
+	// system chooses.
 	Anywhere bool
-	// Open makes one attempt to open a stream. The higher rank calls it; with
-	// Meet both do, and none is accepted.
-	Open func(ctx context.Context, ch fabric.Channel, stream, streams int) (Conn, error)
-	Meet bool
-	// Streams is the number of streams on it; Config's if 0.
+	// Open makes one attempt to open a stream. The higher rank calls it and the
+	// lower one accepts; if BothOpen is set, both call it and neither accepts.
+	Open     func(ctx context.Context, ch fabric.Channel, stream, streams int) (Conn, error)
+	BothOpen bool
+	// Streams is the number of streams on the rail; Config.Streams if 0.
 	Streams int
-	// Final says of an error of Open that there is no point in another attempt.
+	// Final reports whether an error of Open is permanent, so that trying again
+	// is pointless.
 	Final func(error) bool
 }
 
@@ -44,33 +45,33 @@ func (r *Rail) String() string {
 // A Config describes the rails of one rank.
 type Config struct {
 	// Base carries the links to the peers with fewer than two rails. The fabric
-	// takes it over.
+	// owns it and closes it.
 	Base fabric.Fabric
 	// Rails holds the rails to each peer, by rank. Both ends must list them in
 	// the same order.
 	Rails [][]Rail
-	// Hosts names the ranks' machines, for messages; may be nil.
+	// Hosts names the ranks' machines in messages; may be nil.
 	Hosts []string
 	// Streams is the number of streams on each rail; DefaultStreams if 0. A channel
 	// that carries little has one.
 	Streams int
-	// Checksum has every payload carry a CRC, at both ends or not at all.
+	// Checksum adds a CRC to every payload. Both ends must agree on it.
 	Checksum bool
 	// Stall is how long a stream may leave segments unacknowledged while others
-	// get on; a second if 0.
+	// make progress; a second if 0.
 	Stall time.Duration
-	// Logger is told of rails that are lost and found; nothing is logged if nil.
+	// Logger receives a line when a rail is lost or comes back; nil logs nothing.
 	Logger *slog.Logger
 }
 
-// DefaultStreams is the number of streams on each rail when Config does not say: one
-// can be acknowledged while another waits for room.
+// DefaultStreams is the default number of streams on each rail: one can be
+// acknowledged while another waits for room.
 const DefaultStreams = 2
 
-// MaxStreams bounds the streams of one link.
+// MaxStreams is the maximum number of streams of one link.
 const MaxStreams = 64
 
-// plan returns, for each stream of a link, on which of the rails to the peer it is.
+// plan returns, for each stream of a link, the index of its rail to the peer.
 func (c *Config) plan(peer int, ch fabric.Channel) []int {
 	var plan []int
 	for i, r := range c.Rails[peer] {
@@ -94,14 +95,14 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	n := c.Base.Size()
 	if len(c.Rails) != n {
-		return c, fmt.Errorf("rails: rails to %d ranks of %d", len(c.Rails), n)
+		return c, fmt.Errorf("rails: Config.Rails has entries for %d ranks, but there are %d", len(c.Rails), n)
 	}
 	if c.Streams == 0 {
 		c.Streams = DefaultStreams
 	}
 	for r := range c.Rails {
 		if n := len(c.plan(r, fabric.Control+1)); c.Streams < 1 || n > MaxStreams {
-			return c, fmt.Errorf("rails: %d streams over %d rails to rank %d: at most %d in all", n, len(c.Rails[r]), r, MaxStreams)
+			return c, fmt.Errorf("rails: %d streams over %d rails to rank %d: the limit is %d streams", n, len(c.Rails[r]), r, MaxStreams)
 		}
 	}
 	if c.Stall == 0 {

@@ -26,7 +26,7 @@ type wire struct {
 
 // rail is one end of the wire.
 func (w *wire) rail(name string, rank int) rails.Rail {
-	return rails.Rail{Near: fmt.Sprint(name, rank), Far: fmt.Sprint(name, 1-rank), Meet: true,
+	return rails.Rail{Near: fmt.Sprint(name, rank), Far: fmt.Sprint(name, 1-rank), BothOpen: true,
 		Open: func(ctx context.Context, _ fabric.Channel, stream, _ int) (rails.Conn, error) {
 			w.mu.Lock()
 			if w.waiting == nil {
@@ -69,8 +69,8 @@ func (d *damaging) Write(p []byte) (int, error) {
 	return d.Conn.Write(p)
 }
 
-// wired starts two ranks with two wires between them; sums says by rank whether payloads
-// carry checksums.
+// wired starts two ranks with two wires between them; sums tells for each rank whether
+// payloads carry checksums.
 func wired(t *testing.T, log *slog.Logger, sums [2]bool) (fs []fabric.Fabric, wires [2]*wire) {
 	t.Helper()
 	wires = [2]*wire{{}, {}}

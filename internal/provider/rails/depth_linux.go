@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A depth bounds what a TCP connection takes from its writer beyond what it has sent.
-// Its methods allocate nothing.
+// A depth bounds how many unsent bytes a TCP connection accepts from its writer. Its
+// methods do not allocate.
 type depth struct {
-	raw syscall.RawConn // nil if it is no such connection
+	raw syscall.RawConn // nil if it is not a TCP connection
 	n   int
 	set func(fd uintptr)
 }

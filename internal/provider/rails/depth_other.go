@@ -2,7 +2,7 @@
 
 package rails
 
-// depth is left to the system here.
+// depth does nothing here: the system decides.
 type depth struct{}
 
 func newDepth(Conn) *depth { return &depth{} }

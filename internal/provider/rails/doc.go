@@ -1,43 +1,43 @@
-// Package rails joins several ways to the same peer into one link: two cables, a
-// fast one and a slow one, TCP and USB4STREAM.
+// Package rails combines several rails to the same peer into one link: two cables, a
+// fast one and a slow one, TCP and USB4 streams.
 //
-// A link has one stream per rail, or several; a stream is any reliable pair of byte
-// streams (Conn). A message is cut into segments of segmentSize, which are numbered
-// without a gap over the life of the link and handed to a stream on whichever rail is
-// free: one that has no more bytes under way than it delivers in a few milliseconds,
-// and on which the segment would not be late. Late is after all that is left of the
-// message could have arrived over all rails together. So a rail carries what it is
-// good for, measured as it goes, and all are done with a message at the same time.
-// The receiver puts the segments in order.
+// A link has one or more streams on each rail; a stream is any reliable bidirectional
+// byte stream (Conn). A message is cut into segments of segmentSize, numbered
+// consecutively over the life of the link. Each segment goes to a stream on a rail that
+// is free: one that has no more bytes under way than it delivers in a few milliseconds,
+// and on which the segment would not be late. A segment is late if it arrives after the
+// rest of the message could have arrived over all rails together. So each rail carries
+// the share that its measured rate allows, and all rails finish a message at the same
+// time. The receiver puts the segments in order.
 //
 // # Failure of a rail
 //
-// A segment is kept until the other end has said that it arrived. When a stream
-// breaks, or its segments are not acknowledged while those of others are, what it
-// had under way goes out again on the others; the receiver drops what it has seen.
-// The end that dialled goes on dialling, and a stream that is back is used again. A
-// peer is lost when its last stream is gone.
+// A segment is kept until the peer has acknowledged it. When a stream breaks, or its
+// segments are not acknowledged while those of others are, what it had under way is
+// sent again on the others; the receiver drops duplicates. The end that dialled keeps
+// dialling, and a stream that is back is used again. A peer is lost when its last
+// stream is gone.
 //
-// Messages of the control channel do not wait for that: what has not been acknowledged
-// within a tenth of a second goes out on another rail as well. Heartbeats would
-// otherwise be late by the time that it takes to give up a rail, which is the time
-// after which ranks are given up.
+// Messages of the control channel do not wait that long: what has not been acknowledged
+// within a tenth of a second is also sent on another rail. Otherwise heartbeats would be
+// delayed by the time it takes to give up a rail, which is the time after which ranks
+// are given up.
 //
-// Detection takes Config.Stall, a second unless told otherwise. Whether it was the
-// rail or the peer that fell silent is asked of the system where it knows (Linux):
-// a process that is merely stopped still has a kernel that answers.
+// Detection takes Config.Stall, by default one second. Where the system knows whether
+// the rail or the peer went silent (Linux), it is asked: a process that is merely
+// stopped still has a kernel that answers.
 //
 // # Damage
 //
-// A stream on which a header or, with Config.Checksum, a payload arrives that is not what
-// was sent is taken for broken: what it had under way is sent again like any other, and
-// the peer is lost only with the last stream.
+// A stream that delivers a damaged header or, with Config.Checksum, a damaged payload
+// is treated as broken: what it had under way is sent again on the others, and the peer
+// is lost only with the last stream.
 //
 // # On the wire
 //
-// After the carrier's handshake the dialler says which rail it believes the stream
-// to be on, as both addresses, and the acceptor compares that with its own pairing
-// before either end sends a message: see greeting. Then come frames:
+// After the carrier's handshake the dialler sends the addresses of the rail that it
+// believes the stream to be on, and the acceptor compares them with its own before
+// either end sends a message (see greeting). Then come frames:
 //
 //	 0  kind     1 byte    data, ack, go, bye
 //	 4  length   4 bytes   of the payload that follows
@@ -50,9 +50,9 @@
 //	80  sum      4 bytes   of the payload, with Config.Checksum; else 0
 //	84  check    4 bytes   of the header up to here
 //
-// All frames carry arrived and credit; an ack is sent only where there is no data
-// to send. A receiver takes what arrives within the credit it gave, whether or not
-// anybody has asked for it yet, so that no stream is ever held up by a message that
-// comes later on it than on another. Memory is bounded by the credit: 64 segments
-// each way, taken when needed.
+// All frames carry arrived and credit; an ack is sent only where there is no data to
+// send. A receiver accepts everything within the credit it gave, even before a call
+// asks for it, so no stream is ever blocked by a message that arrives later on it than
+// on another. The credit bounds memory: 64 segments in each direction, allocated when
+// needed.
 package rails

@@ -1,7 +1,7 @@
 package rails
 
-// Kill ends the fabric as the death of its process would: every connection is
-// reset, and nobody is told.
+// Kill ends the fabric as if its process had died: every connection is reset, without
+// a goodbye.
 func (f *Fabric) Kill() {
 	for _, l := range f.all() {
 		l.mu.Lock()

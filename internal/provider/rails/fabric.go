@@ -14,7 +14,7 @@ import (
 type Fabric struct {
 	cfg   Config
 	rails [][]*rail              // by peer
-	only  []atomic.Pointer[rail] // by peer: the one rail to use, nil for all
+	only  []atomic.Pointer[rail] // by peer: the rail that Only has selected; nil for all
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelCauseFunc
@@ -30,7 +30,7 @@ type linkKey struct {
 	ch   fabric.Channel
 }
 
-// New makes a fabric of rails, which takes over cfg.Base, also when it fails.
+// New returns a fabric of rails. It takes over cfg.Base, which it closes if it fails.
 func New(cfg Config) (*Fabric, error) {
 	full, err := cfg.withDefaults()
 	if err != nil {
@@ -61,7 +61,7 @@ func (f *Fabric) Rank() int { return f.cfg.Base.Rank() }
 // Size implements fabric.Fabric.
 func (f *Fabric) Size() int { return f.cfg.Base.Size() }
 
-// Rails reports on the rails to all peers that have more than one.
+// Rails returns the state of the rails to all peers that have more than one.
 func (f *Fabric) Rails() []State {
 	var list []State
 	links := f.all()
@@ -80,8 +80,8 @@ func (f *Fabric) Rails() []State {
 	return list
 }
 
-// alive is the most streams that a link has on the rail, and whether there is a
-// link that would have some: a rail may never have come up.
+// alive returns the largest number of streams that a link has on the rail, and whether
+// any link to the peer is in use: the rail may never have come up.
 func (r *rail) alive(links []*link) (most int, inUse bool) {
 	for _, l := range links {
 		l.mu.Lock()
@@ -100,6 +100,7 @@ func (r *rail) alive(links []*link) (most int, inUse bool) {
 	return most, inUse
 }
 
+// host names the machine of a rank.
 func (f *Fabric) host(rank int) string {
 	if rank < len(f.cfg.Hosts) {
 		return f.cfg.Hosts[rank]
@@ -107,7 +108,7 @@ func (f *Fabric) host(rank int) string {
 	return fmt.Sprintf("rank %d", rank)
 }
 
-// describe names the far ends of the rails to a peer.
+// describe lists the peer's addresses on the rails to it.
 func (f *Fabric) describe(peer int) string {
 	var list []string
 	for i := range f.cfg.Rails[peer] {
@@ -148,7 +149,7 @@ func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.
 }
 
 // link returns the link to a peer on a channel. first is true for the one caller
-// that has to see to its streams.
+// that has to start opening its streams.
 func (f *Fabric) link(k linkKey) (l *link, first bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -169,7 +170,7 @@ func (f *Fabric) link(k linkKey) (l *link, first bool, err error) {
 
 func (f *Fabric) all() []*link { return f.appendAll(nil) }
 
-// appendAll appends the links to a list.
+// appendAll appends all links to list.
 func (f *Fabric) appendAll(list []*link) []*link {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -147,7 +147,7 @@ func TestDisagreement(t *testing.T) {
 		fs = append(fs, f)
 	}
 	_, err = fs[1].Link(t.Context(), 0, 1)
-	// Rank 0, which is connected to, is told as well.
+	// Rank 0, which accepts the connection, learns of it as well.
 	for _, err := range []error{err, <-differs} {
 		var pair *rails.PairError
 		if !errors.As(err, &pair) {
@@ -175,7 +175,7 @@ func join(t *testing.T, fs []fabric.Fabric, ch fabric.Channel) (a, b fabric.Link
 	return a, b
 }
 
-// allUp says whether every rail of every rank carries messages.
+// allUp reports whether every rail of every rank carries messages.
 func allUp(fs []fabric.Fabric) bool {
 	for _, f := range fs {
 		for _, r := range f.(*rails.Fabric).Rails() {

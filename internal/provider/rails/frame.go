@@ -11,13 +11,13 @@ const (
 	atSum      = 48 + fabric.TagSize
 	atCheck    = atSum + 4
 	headerSize = atCheck + 4
-	// segmentSize is the most payload in a frame: half a millisecond of a
-	// gigabit link, and a multiple of fabric.PieceAlign.
+	// segmentSize is the maximum payload of a frame: what a gigabit link carries in
+	// half a millisecond, and a multiple of fabric.PieceAlign.
 	segmentSize = 64 << 10
-	// maxSegments is how many segments a receiver takes ahead of its reader, and
-	// how many a sender keeps for sending again.
+	// maxSegments is how many segments a receiver buffers ahead of its caller, and
+	// how many a sender keeps until they are acknowledged.
 	maxSegments = 64
-	// maxQueued is how many segments of those wait for a stream.
+	// maxQueued is how many of those may wait for a stream.
 	maxQueued = 16
 )
 
@@ -25,7 +25,7 @@ const (
 const (
 	kindData uint8 = 1 + iota
 	kindAck
-	kindGo  // the dialler has tried all rails: the link may be used
+	kindGo  // the dialler considers the link usable
 	kindBye // the peer has closed its end, after seq segments
 )
 
@@ -72,7 +72,7 @@ func (h *header) decode(b *[headerSize]byte) error {
 	return nil
 }
 
-// sumOf is the sum of a payload that its header carries.
+// sumOf returns the checksum of a payload for its header; 0 without Config.Checksum.
 func (f *Fabric) sumOf(payload []byte) uint32 {
 	if !f.cfg.Checksum {
 		return 0

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// A greeting opens a stream, from the dialler: which link it belongs to, which of
-// its streams it is, and between which addresses its rail runs.
+// A greeting is what the dialler sends first on a stream: which link it belongs to,
+// which of its streams it is, and between which addresses its rail runs.
 type greeting struct {
-	link            uint64 // drawn by the dialler; a new link has another
+	link            uint64 // random, chosen by the dialler; differs for each link
 	stream, streams uint16
 	sums            bool   // payloads carry checksums
-	near, far       string // of the dialler
+	near, far       string // as the dialler sees them
 }
 
 const (
@@ -24,10 +24,10 @@ const (
 	maxReply      = 512
 )
 
-// A PairError says that the two ends of a stream do not agree which rail it is on.
+// A PairError reports that the two ends of a stream do not agree on its rail.
 type PairError struct{ Reason string }
 
-func (e *PairError) Error() string { return "rails do not pair: " + e.Reason }
+func (e *PairError) Error() string { return "rails do not match: " + e.Reason }
 
 func (g *greeting) write(w io.Writer) error {
 	var b [greetingSize]byte
@@ -52,7 +52,7 @@ func readGreeting(r io.Reader) (g greeting, err error) {
 	}
 	le := binary.LittleEndian
 	if le.Uint32(b[0:]) != greetingMagic {
-		return g, &PairError{"the other end opened with something else than a greeting"}
+		return g, &PairError{"the other end did not start with a greeting"}
 	}
 	g.link = le.Uint64(b[4:])
 	g.stream, g.streams = le.Uint16(b[12:]), le.Uint16(b[14:])
@@ -62,7 +62,7 @@ func readGreeting(r io.Reader) (g greeting, err error) {
 	return g, nil
 }
 
-// writeReply answers a greeting; nil says yes.
+// writeReply answers a greeting. A nil refusal accepts it.
 func writeReply(w io.Writer, refusal error) error {
 	text := ""
 	if refusal != nil {
@@ -77,7 +77,8 @@ func writeReply(w io.Writer, refusal error) error {
 	return err
 }
 
-// readReply returns what the acceptor had against the greeting, as a *PairError.
+// readReply returns nil if the acceptor accepted the greeting, and its refusal as a
+// *PairError.
 func readReply(r io.Reader) error {
 	var b [2]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil {
@@ -88,7 +89,7 @@ func readReply(r io.Reader) error {
 	case n == 0:
 		return nil
 	case n > maxReply:
-		return &PairError{fmt.Sprintf("the answer to a greeting is %d bytes long", n)}
+		return &PairError{fmt.Sprintf("the reply to a greeting is %d bytes long", n)}
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(r, text); err != nil {

@@ -9,20 +9,19 @@ import (
 )
 
 const (
-	// drainTime bounds how long a link that was closed goes on delivering what had
-	// been sent.
+	// drainTime is how long a closed link continues to deliver what was sent.
 	drainTime = 3 * time.Second
-	// partTime is how long the end of a stream waits for the other end's.
+	// partTime is how long a closed stream waits for the peer to close its end.
 	partTime = 200 * time.Millisecond
 )
 
-// keepAlive is how the system watches over streams with nothing to send.
+// keepAlive makes the system probe idle streams.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 3}
 
 var errReplaced = fmt.Errorf("replaced by a newer connection")
 
-// attach puts a connection to use as one of the streams of the link, in place of
-// the one before it. It is false when there is no use for it any more.
+// attach makes a connection one of the streams of the link, replacing the previous one.
+// It reports false if the link needs no more streams.
 func (l *link) attach(index int, conn Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,7 +48,7 @@ func (l *link) attach(index int, conn Conn) bool {
 	if c, ok := conn.(interface {
 		SetKeepAliveConfig(net.KeepAliveConfig) error
 	}); ok {
-		c.SetKeepAliveConfig(keepAlive) // finds a rail that was lost while idle
+		c.SetKeepAliveConfig(keepAlive) // detects a rail that was lost while idle
 	}
 	if t.last == nil || !t.last.alive {
 		t.last = s
@@ -59,15 +58,15 @@ func (l *link) attach(index int, conn Conn) bool {
 	return true
 }
 
-// fail gives up a stream that broke.
+// fail drops a stream that broke.
 func (l *link) fail(s *stream, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.drop(s, err)
 }
 
-// drop gives up a stream: what it had under way is queued again. With the last one
-// goes the peer. The caller holds the lock.
+// drop removes a stream and queues again what it had under way. The peer is lost with
+// the last stream. The caller holds the lock.
 func (l *link) drop(s *stream, err error) {
 	if !s.alive {
 		return
@@ -85,7 +84,7 @@ func (l *link) drop(s *stream, err error) {
 	for s.underway.len() > 0 {
 		again = append(again, s.underway.pop())
 	}
-	orderly := l.opener.done || l.in.bye // at the end of a link streams go as well
+	orderly := l.opener.done || l.in.bye // a link that ends closes its streams, too
 	if !orderly && err != errReplaced {
 		s.rail.dropped(t.live > 0, len(again), err)
 	}
@@ -96,12 +95,12 @@ func (l *link) drop(s *stream, err error) {
 		l.out.wake.Broadcast()
 		return
 	}
-	l.out.wake.Broadcast() // whoever waits for the end of the streams
+	l.out.wake.Broadcast() // for drain
 	if len(again) > 0 {
 		l.out.queue.insert(again)
 	}
 	for _, seg := range l.out.queue.all() {
-		seg.avoid = nil // it may be the last one
+		seg.avoid = nil // the stream to avoid may be the last one
 	}
 	for _, other := range t.list {
 		if other != nil {
@@ -111,6 +110,7 @@ func (l *link) drop(s *stream, err error) {
 	}
 }
 
+// dropAll drops every stream. The caller holds the lock.
 func (l *link) dropAll(err error) {
 	for _, s := range l.streams.list {
 		if s != nil {
@@ -119,15 +119,15 @@ func (l *link) dropAll(err error) {
 	}
 }
 
-// shut is called when a stream has said goodbye: nothing is sent on it any more,
-// but the peer may still be sending; its end closes the stream.
+// shut closes the sending direction after a goodbye. The peer may still be sending; the
+// stream is closed when it ends.
 func (s *stream) shut() {
 	if c, ok := s.conn.(interface{ CloseWrite() error }); ok {
 		c.CloseWrite()
 	}
 }
 
-// abort closes a connection without lingering over what was not delivered.
+// abort closes a connection and discards what was not delivered.
 func abort(c Conn) {
 	if t, ok := c.(interface{ SetLinger(int) error }); ok {
 		t.SetLinger(0)
@@ -135,7 +135,7 @@ func abort(c Conn) {
 	c.Close()
 }
 
-// drain sees to it that what was sent arrives, says goodbye and closes the streams.
+// drain waits until what was sent has arrived, says goodbye and closes the streams.
 func (l *link) drain() {
 	late := false
 	timer := time.AfterFunc(drainTime, func() {
@@ -156,7 +156,7 @@ func (l *link) drain() {
 			s.wake.Signal()
 		}
 	}
-	// The peer answers a goodbye by closing its end, or is not interested.
+	// The peer answers a goodbye by closing its end; it may not care to.
 	waited := time.AfterFunc(partTime, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()

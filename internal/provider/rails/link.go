@@ -14,10 +14,10 @@ import (
 //	sender     cuts messages into segments and keeps each until it has arrived
 //	receiver   puts segments in order and grants the peer room for more
 //	streamSet  holds the streams and picks the one that carries the next segment
-//	opener     opens streams, again after they are lost, while the link is wanted
+//	opener     opens streams, and reopens lost ones, while the link is wanted
 //
-// mu guards the link and all its parts, and the streams except for what their reader
-// and writer own. It is locked after Fabric.mu and before rail.mu.
+// mu guards the link, all its parts, and the streams except for what their reader and
+// writer goroutines own. It is locked after Fabric.mu and before rail.mu.
 type link struct {
 	f    *Fabric
 	peer int
@@ -26,7 +26,7 @@ type link struct {
 	mu     sync.Mutex
 	stock  stock
 	closed bool  // by Close
-	lost   error // why no stream is left
+	lost   error // set when no stream is left
 
 	out     sender
 	in      receiver
@@ -76,8 +76,8 @@ func (l *link) RecvFunc(ctx context.Context, tag *fabric.Tag, n int, f func(off 
 	return l.in.receive(ctx, tag, n, nil, f)
 }
 
-// Close implements fabric.Link. What was sent is delivered in the background; the
-// fabric waits for that.
+// Close implements fabric.Link. What was sent is delivered in the background;
+// Fabric.Close waits for that.
 func (l *link) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +100,7 @@ func (l *link) Traffic() fabric.Traffic { return l.traffic.Read() }
 // dials reports whether this end opens the streams.
 func (l *link) dials() bool { return l.peer < l.f.Rank() }
 
-// lostError is the error for a peer that is gone.
+// lostError returns the error for a peer that is gone.
 func (l *link) lostError(cause error) error {
 	return &fabric.LostError{Peer: l.peer, Addr: l.f.describe(l.peer), Err: cause}
 }

@@ -131,8 +131,8 @@ func TestMixedFailover(t *testing.T) {
 	}
 }
 
-// TestHedge: a rail hangs, and nobody knows yet. What is sent on the control channel
-// arrives over the other all the same; heartbeats cannot wait.
+// TestHedge: a rail hangs and has not been given up yet. Messages of the control channel
+// arrive over the other rail; heartbeats cannot wait.
 func TestHedge(t *testing.T) {
 	const never = time.Hour
 	fs, cables := withStreams(t, 2, rails.Config{Stall: never}, never)

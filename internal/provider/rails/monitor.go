@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// silence is how long, in units of Config.Stall, all streams of a link may be
-// silent before the peer is given up where the system does not say whose fault it
-// is.
+// silence is how long, in units of Config.Stall, all streams of a link may be silent
+// before the peer is given up where the system cannot tell whether it answers.
 const silence = 10
 
-// monitor looks after streams that do not get on, until the fabric is closed.
+// monitor drops streams that make no progress, until the fabric is closed.
 func (f *Fabric) monitor() {
 	tick := time.NewTicker(min(max(f.cfg.Stall/4, 10*time.Millisecond), hedgeTime))
 	defer tick.Stop()
-	var links []*link // kept, so that looking costs no allocation
+	var links []*link // reused, so that a look does not allocate
 	for {
 		select {
 		case <-f.ctx.Done():
@@ -30,7 +29,7 @@ func (f *Fabric) monitor() {
 	}
 }
 
-// leaveSuspects has the links give up the rails that were lost since the last look.
+// leaveSuspects makes all links leave the rails that were lost since the last look.
 func (f *Fabric) leaveSuspects(links []*link) {
 	for _, rails := range f.rails {
 		for _, r := range rails {
@@ -44,21 +43,21 @@ func (f *Fabric) leaveSuspects(links []*link) {
 }
 
 var (
-	errStalled = errors.New("nothing was acknowledged any more")
-	errSilent  = errors.New("its network does not answer any more")
+	errStalled = errors.New("no acknowledgement")
+	errSilent  = errors.New("the peer's network stopped answering")
 	errOther   = errors.New("another stream on the same rail was lost")
 )
 
-// look gives up the streams of a link that have stalled: those whose segments are
-// not acknowledged while others get on, and those of which the system says that
-// the other machine does not answer.
+// look drops the streams of a link that have stalled: those whose segments are not
+// acknowledged while other streams make progress, and those where the system reports
+// that the other machine does not answer.
 func (l *link) look(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.out.hedge(now)
 	stall := l.f.cfg.Stall
 	var stalled []*stream
-	others := false // some stream works
+	others := false // some stream makes progress
 	for _, s := range l.streams.list {
 		switch {
 		case s == nil:
@@ -78,7 +77,7 @@ func (l *link) look(now time.Time) {
 	}
 }
 
-// quiet is how long the stream has been waiting for an acknowledgement.
+// quiet returns how long the stream has been waiting for an acknowledgement.
 func (s *stream) quiet(now time.Time) time.Duration {
 	if s.underway.len() == 0 {
 		return 0
@@ -90,8 +89,8 @@ func (s *stream) quiet(now time.Time) time.Duration {
 	return now.Sub(since)
 }
 
-// leave gives up the streams on a rail that was lost for others, if they are from
-// before that.
+// leave drops the streams on a rail that another stream has lost, if they are older
+// than the loss.
 func (l *link) leave(r *rail, lost time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,17 +2,17 @@ package rails
 
 import "fmt"
 
-// Only has new segments to a peer go over one of its rails alone, which is how a
-// single cable is measured: rail is its place in Config.Rails. A negative one lifts
-// that. Where no stream on the rail is alive, the others carry on as always, so that
-// a measurement never hangs; State says whether the rail was lost meanwhile. What is
-// under way already is not called back.
+// Only sends new segments to a peer over one rail, which is how a single cable is
+// measured: rail is its index in Config.Rails. A negative rail selects all of them
+// again. While no stream on the rail is alive, the others are used as usual, so that a
+// measurement never hangs; State tells whether the rail was lost in the meantime. What
+// is already under way is not affected.
 func (f *Fabric) Only(peer, rail int) error {
 	if peer < 0 || peer >= len(f.rails) || len(f.rails[peer]) < 2 {
-		return fmt.Errorf("rails: there are not several rails to rank %d", peer)
+		return fmt.Errorf("rails: rank %d has only one rail", peer)
 	}
 	if rail >= len(f.rails[peer]) {
-		return fmt.Errorf("rails: there is no rail %d to rank %d, which has %d", rail, peer, len(f.rails[peer]))
+		return fmt.Errorf("rails: no rail %d to rank %d, which has %d rails", rail, peer, len(f.rails[peer]))
 	}
 	if rail < 0 {
 		f.only[peer].Store(nil)
@@ -29,7 +29,7 @@ func (f *Fabric) Only(peer, rail int) error {
 	return nil
 }
 
-// chosen reports whether the stream may carry segments, be it for the lack of another.
+// chosen reports whether Fabric.Only allows the stream to carry segments.
 func (s *stream) chosen() bool {
 	only := s.l.streams.only()
 	return only == nil || only == s.load

@@ -20,18 +20,18 @@ const (
 	stragglerTime = 1500 * time.Millisecond
 )
 
-// An opener opens the streams of a link, and again after they are lost, for as long as
-// the link is wanted, and decides when the link may be used. It is guarded by link.mu,
-// except for ready, ctx and stop, which do not change.
+// An opener opens the streams of a link, reopens lost ones for as long as the link is
+// wanted, and decides when the link may be used. It is guarded by link.mu, except for
+// ready, ctx and stop, which do not change.
 type opener struct {
 	l  *link
-	id uint64 // what the streams' greetings have to say; 0 before the first
+	id uint64 // carried by the greetings of all streams; 0 before the first
 
 	ready chan struct{}   // closed when isUp or err is set
 	ctx   context.Context // ends when no more streams are wanted
 	stop  context.CancelCauseFunc
 
-	wanted  bool  // Link was asked for it
+	wanted  bool  // Fabric.Link was called for it
 	isUp    bool  // the link may be used
 	done    bool  // ctx has ended
 	trouble error // of the last attempt
@@ -44,17 +44,17 @@ func newOpener(l *link) opener {
 	return o
 }
 
-// keepAll starts what keeps the streams open that this end has to open.
+// keepAll starts the goroutines that keep the streams open which this end opens.
 func (o *opener) keepAll() {
 	for i := range o.l.streams.list {
-		if o.l.dials() || o.l.streams.railOf(i).Meet {
+		if o.l.dials() || o.l.streams.railOf(i).BothOpen {
 			o.l.f.wg.Go(func() { o.keep(i) })
 		}
 	}
 }
 
-// keep opens a stream of the link, and again when it is lost, for as long as the
-// link is wanted.
+// keep opens a stream, and reopens it when it is lost, for as long as the link is
+// wanted.
 func (o *opener) keep(i int) {
 	ctx := o.ctx
 	wait := retryFirst
@@ -74,7 +74,8 @@ func (o *opener) keep(i int) {
 	}
 }
 
-// has reports whether a stream is alive, and waits until it is not.
+// has reports whether a stream is alive. If so, it returns only when the stream is gone
+// or the link ends.
 func (o *opener) has(i int) bool {
 	o.l.mu.Lock()
 	s := o.l.streams.list[i]
@@ -89,8 +90,8 @@ func (o *opener) has(i int) bool {
 	return true
 }
 
-// note keeps why a stream could not be opened. It is true if there is no point in
-// trying again, and ends the link then if it is not up.
+// note records why a stream could not be opened. It reports whether trying again is
+// pointless, in which case a link that is not up yet is abandoned.
 func (o *opener) note(i int, err error) bool {
 	var pair *PairError
 	r := o.l.streams.railOf(i)
@@ -108,7 +109,7 @@ func (o *opener) note(i int, err error) bool {
 	return false
 }
 
-// open makes one attempt to open a stream and to have the other end agree on it.
+// open makes one attempt to open a stream and to agree on it with the other end.
 func (o *opener) open(ctx context.Context, i int) error {
 	ctx, cancel := context.WithTimeout(ctx, greetTime)
 	defer cancel()
@@ -143,7 +144,7 @@ func (o *opener) open(ctx context.Context, i int) error {
 	return nil
 }
 
-// ident draws the number that tells this link from an earlier one to the same peer.
+// ident returns a random number that tells this link from earlier ones to the same peer.
 func (o *opener) ident() uint64 {
 	o.l.mu.Lock()
 	defer o.l.mu.Unlock()
@@ -155,8 +156,8 @@ func (o *opener) ident() uint64 {
 	return o.id
 }
 
-// waitForRails waits until every stream has been tried and one of them is there;
-// the first one waits for the others a while, not for ever.
+// waitForRails waits until all streams are open, or one is and the others have had
+// stragglerTime to follow.
 func (o *opener) waitForRails(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() {
 		o.l.mu.Lock()
@@ -205,7 +206,7 @@ func (o *opener) startError() error {
 
 func (o *opener) failed() bool { return o.startError() != nil }
 
-// up lets the link be used. The caller holds the lock.
+// up marks the link as usable. The caller holds the lock.
 func (o *opener) up() {
 	if o.isUp || o.done {
 		return
@@ -222,7 +223,7 @@ func (o *opener) up() {
 	}
 }
 
-// abandon gives up a link that did not come up; false if it did.
+// abandon gives up a link that has not come up yet; it reports false if it has.
 func (o *opener) abandon(err error) bool {
 	l := o.l
 	l.mu.Lock()
@@ -234,11 +235,11 @@ func (o *opener) abandon(err error) bool {
 	close(o.ready)
 	o.finish()
 	l.dropAll(err)
-	l.out.wake.Broadcast() // whoever waits for the first stream
+	l.out.wake.Broadcast() // for waitForRails
 	return true
 }
 
-// finish says that no more streams are wanted. The caller holds the lock.
+// finish stops opening streams. The caller holds the lock.
 func (o *opener) finish() {
 	if !o.done {
 		o.done = true

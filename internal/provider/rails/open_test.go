@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 )
 
-// TestAbandonWakes: whoever waits for the first stream of a link learns that there will
-// be none, though no other stream fails after that.
+// TestAbandonWakes: a caller that waits for the first stream of a link returns when the
+// link is abandoned, though no other stream fails after that.
 func TestAbandonWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLink(&Fabric{ctx: t.Context(), cfg: Config{Streams: 1, Rails: [][]Rail{make([]Rail, 2)}}}, 0, 1)

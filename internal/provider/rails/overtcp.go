@@ -11,13 +11,13 @@ import (
 	"thundercollective/internal/rendezvous/handshake"
 )
 
-// OverTCP makes a fabric on a TCP listener: links over rails to the peers to which
-// tc.Paths lists several ways, plain TCP links to the others. It takes over ln, also
-// when it fails. Base and Rails of cfg are set here; extra, if not nil, returns more
-// rails to a peer, which come behind those of TCP.
+// OverTCP returns a fabric on a TCP listener: links over rails to the peers for which
+// tc.Paths lists several paths, plain TCP links to the others. It takes over ln, which
+// it closes if it fails. OverTCP sets Base and Rails of cfg; extra, if not nil, returns
+// additional rails to a peer, which are listed after those of TCP.
 func OverTCP(ln *tcp.Listener, tc tcp.Config, cfg Config, extra func(peer int) []Rail) (*Fabric, error) {
 	var f *Fabric
-	ready := make(chan struct{}) // closed when f is there
+	ready := make(chan struct{}) // closed when f is set
 	tc.OnRail = func(c *net.TCPConn, h handshake.Hello) {
 		<-ready
 		if f == nil {
@@ -38,7 +38,7 @@ func OverTCP(ln *tcp.Listener, tc tcp.Config, cfg Config, extra func(peer int) [
 	cfg.Rails = make([][]Rail, len(tc.Paths))
 	for peer, paths := range tc.Paths {
 		if len(paths) > 0 && paths[0].Relay {
-			continue // the base has links through others
+			continue // the base relays through other ranks
 		}
 		for i := range paths {
 			cfg.Rails[peer] = append(cfg.Rails[peer], tcpRail(base, peer, tc.Peers[tc.Rank], &paths[i]))
@@ -51,8 +51,8 @@ func OverTCP(ln *tcp.Listener, tc tcp.Config, cfg Config, extra func(peer int) [
 	return f, err
 }
 
-// tcpRail is the rail that a path makes. One that may start anywhere is named after
-// the first of the own addresses.
+// tcpRail returns the rail over a path. If it may start anywhere, Near is the first of
+// this rank's own addresses.
 func tcpRail(base *tcp.Fabric, peer int, own []string, path *tcp.Path) Rail {
 	near, anywhere := path.Local.String(), !path.Local.IsValid()
 	if anywhere && len(own) > 0 {
@@ -71,7 +71,7 @@ func tcpRail(base *tcp.Fabric, peer int, own []string, path *tcp.Path) Rail {
 	}
 }
 
-// hostOf is the part of host:port before the port.
+// hostOf returns the host of host:port.
 func hostOf(addr string) string {
 	if host, _, err := net.SplitHostPort(addr); err == nil {
 		return host
@@ -79,7 +79,7 @@ func hostOf(addr string) string {
 	return addr
 }
 
-// withoutZone drops the name of the interface, which is another one at either end.
+// withoutZone removes the interface name from an address: each end has its own.
 func withoutZone(addr string) string {
 	for i := range addr {
 		if addr[i] == '%' {

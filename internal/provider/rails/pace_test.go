@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestTakes: what each rail is left with when a message ends, by its rate.
+// TestTakes checks which rails take a segment, depending on their rates and loads.
 func TestTakes(t *testing.T) {
 	on := func(mbps float64, under int, live int) railLoad {
 		return railLoad{pace: pace{rate: mbps * 125e3, trip: time.Millisecond}, bytes: under * segmentSize, live: live}

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// rail is what is known of one rail to one peer, over all links.
+// rail is the state of one rail to one peer, over all links. mu guards the fields that
+// follow it.
 type rail struct {
 	peer int
 	host string
@@ -17,13 +18,13 @@ type rail struct {
 	sent, recv atomic.Uint64
 
 	mu        sync.Mutex
-	seen      bool      // a stream was on it
-	tried     time.Time // when the first attempt failed, while there was none
-	told      bool      // that it does not come up
-	down      bool      // a stream on it was lost, and none came since
-	suspect   bool      // the other streams on it are to be given up too
+	seen      bool      // it had a stream at some time
+	tried     time.Time // when the first attempt failed; zero if none has
+	told      bool      // logged that it does not come up
+	down      bool      // a stream on it was lost, and none was opened since
+	suspect   bool      // the other streams on it are to be dropped too
 	lostAt    time.Time
-	logged    bool
+	logged    bool // logged that it was lost
 	cause     error
 	resent    int
 	failovers int
@@ -34,14 +35,14 @@ type State struct {
 	Peer         int
 	Near, Far    string
 	Device       string
-	Up           bool   // it was there, and is not known to be lost
-	Streams      int    // alive on it, of one link
-	Sent, Recv   uint64 // payload bytes, what was sent again included
-	Failovers    int    // how often it was lost
+	Up           bool   // it came up and is not known to be lost
+	Streams      int    // of one link that are alive on it
+	Sent, Recv   uint64 // payload bytes, including those sent again
+	Failovers    int    // how many times it was lost
 	ResentPieces int    // segments that had to be sent again
 }
 
-// dropped notes the loss of a stream while others are left.
+// dropped records the loss of a stream while others are left.
 func (r *rail) dropped(others bool, resent int, cause error) {
 	if !others {
 		return
@@ -55,10 +56,10 @@ func (r *rail) dropped(others bool, resent int, cause error) {
 	}
 }
 
-// startTime is how long a rail may take to come up before a line is written about it.
+// startTime is how long a rail may take to come up before a warning is logged.
 const startTime = 10 * time.Second
 
-// failing notes an attempt to open a stream that failed.
+// failing records a failed attempt to open a stream.
 func (r *rail) failing(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,11 +69,11 @@ func (r *rail) failing(err error) {
 		r.tried = time.Now()
 	case time.Since(r.tried) > startTime:
 		r.told = true
-		r.log.Warn("rail does not come up, going on without it", "peer", r.peer, "host", r.host, "rail", r.String(), "cause", err)
+		r.log.Warn("rail does not come up, continuing without it", "peer", r.peer, "host", r.host, "rail", r.String(), "cause", err)
 	}
 }
 
-// attached notes a stream that came.
+// attached records that a stream was opened.
 func (r *rail) attached() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,8 +85,8 @@ func (r *rail) attached() {
 	r.down, r.suspect, r.told = false, false, false
 }
 
-// suspected says once that the rail was lost, and when, and writes the one line
-// about it.
+// suspected reports, once for each loss, that the rail was lost and when, and logs
+// it.
 func (r *rail) suspected() (time.Time, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,11 +96,11 @@ func (r *rail) suspected() (time.Time, bool) {
 	return r.lostAt, was
 }
 
-// report writes the one line about a rail that was lost. The caller holds the lock.
+// report logs the loss of the rail, once. The caller holds the lock.
 func (r *rail) report() {
 	if r.down && !r.logged {
 		r.logged = true
-		r.log.Warn("rail lost, going on with the others", "peer", r.peer, "host", r.host,
+		r.log.Warn("rail lost, continuing on the others", "peer", r.peer, "host", r.host,
 			"rail", r.String(), "resent", r.resent, "cause", r.cause)
 	}
 }

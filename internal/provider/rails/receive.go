@@ -13,13 +13,13 @@ import (
 type receiver struct {
 	side
 	slots    [maxSegments]*segment // arrived, by number
-	consumed uint64                // segments that were handed out
-	granted  uint64                // the credit that the peer knows of
+	consumed uint64                // segments that calls have received
+	granted  uint64                // credit that was last sent to the peer
 	bye      bool                  // the peer has closed, after end segments
 	end      uint64
 }
 
-// receive takes the segments of one message, in order, to buf or to f.
+// receive copies the segments of one message, in order, to buf, or passes them to f.
 func (r *receiver) receive(ctx context.Context, tag *fabric.Tag, n int, buf []byte, f func(int, []byte) error) error {
 	l := r.l
 	l.mu.Lock()
@@ -72,8 +72,8 @@ func (r *receiver) await(ctx context.Context) (*segment, error) {
 	return *slot, nil
 }
 
-// consume makes room for another segment, and tells the peer when that is worth a
-// frame of its own.
+// consume frees the slot of a segment, and has the peer told of its new credit when
+// that is worth a frame of its own.
 func (r *receiver) consume(seg *segment) {
 	r.slots[r.consumed%maxSegments] = nil
 	r.consumed++
@@ -84,7 +84,7 @@ func (r *receiver) consume(seg *segment) {
 	}
 }
 
-// grant returns the credit to tell the peer.
+// grant returns the credit to send to the peer.
 func (r *receiver) grant() uint64 {
 	r.granted = r.consumed + maxSegments
 	return r.granted
@@ -93,14 +93,14 @@ func (r *receiver) grant() uint64 {
 // expect returns the segment to read the payload of a data frame into.
 func (r *receiver) expect(h *header) (*segment, error) {
 	if h.n > segmentSize || h.seq >= r.consumed+maxSegments || h.off+uint64(h.n) > h.total {
-		return nil, fmt.Errorf("segment %d of %d bytes at %d of %d was not asked for", h.seq, h.n, h.off, h.total)
+		return nil, fmt.Errorf("segment %d (%d bytes at offset %d of %d) is beyond the granted credit or malformed", h.seq, h.n, h.off, h.total)
 	}
 	seg := r.l.stock.get(int(h.n))
 	seg.seq, seg.off, seg.total, seg.tag = h.seq, h.off, h.total, h.tag
 	return seg, nil
 }
 
-// arrive takes a segment whose payload has been read, unless it is a second copy.
+// arrive takes a segment whose payload has been read from s, unless it is a duplicate.
 func (r *receiver) arrive(s *stream, seg *segment, err error) {
 	l := r.l
 	l.mu.Lock()

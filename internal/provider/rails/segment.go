@@ -6,30 +6,30 @@ import (
 	"thundercollective/fabric"
 )
 
-// A segment is a part of a message: on its way out until it is acknowledged, or on
-// its way in until it is consumed.
+// A segment is a part of a message: one to be sent, until it is acknowledged, or one
+// that was received, until a call consumes it.
 type segment struct {
 	seq, off, total uint64
 	tag             fabric.Tag
-	buf             []byte // of the size class; n of it are used
+	buf             []byte // smallSize or segmentSize long; n bytes are used
 	n               int
 
-	// On the way out. A segment may be freed once it is acknowledged and no
-	// stream is writing it any more; one that is sent again may be in the hands of
-	// a dead stream for a moment.
+	// For sending. A segment may be freed once it is acknowledged and no stream is
+	// writing it: the writer of a dropped stream may still hold one that is sent
+	// again.
 	writers   int
 	acked     bool
 	sentAt    time.Time
-	delivered uint64  // by the rail, when it was sent
-	avoid     *stream // that has it under way already; see hedge
+	delivered uint64  // bytes that the rail had delivered when it was sent
+	avoid     *stream // has it under way already; see hedge
 	hedged    bool    // there is, or was, a second copy
 }
 
-// smallSize is the size of the buffers for what is not a full segment.
+// smallSize is the buffer size of segments that hold a short message.
 const smallSize = 512
 
-// A stock keeps the segments that are not in use. It makes new ones several at a
-// time: how many are in use depends on the mood of the scheduler.
+// A stock keeps the segments that are not in use. It allocates several at a time, since
+// the number in use varies with scheduling.
 type stock struct {
 	small, large []*segment
 }
@@ -62,7 +62,7 @@ func (s *stock) put(seg *segment) {
 	}
 }
 
-// A fifo is a queue of segments that keeps its memory.
+// A fifo is a queue of segments that reuses its memory.
 type fifo struct {
 	segs  []*segment
 	head  int
@@ -96,8 +96,8 @@ func (q *fifo) pop() *segment {
 	return s
 }
 
-// insert puts segments back in the order of their numbers: those that are sent
-// again come before what has not been sent.
+// insert merges segments that are sent again into the queue, in the order of their
+// numbers.
 func (q *fifo) insert(again []*segment) {
 	for _, s := range again {
 		q.bytes += s.n

@@ -17,11 +17,11 @@ type sender struct {
 	credit uint64 // the peer takes segments below this
 	queue  fifo   // cut and waiting for a stream
 	kept   int    // segments that have not been acknowledged
-	uncut  int    // bytes of the message that is being sent which are not in the queue yet
-	posted unsent // what Post has left to Flush
+	uncut  int    // bytes of the current message that are not in the queue yet
+	posted unsent // the rest of a message that Post could not queue
 }
 
-// unsent is the rest of a message that was posted.
+// unsent is the rest of a message that Post could not queue. Flush sends it.
 type unsent struct {
 	pending bool // there is such a message; b may be empty
 	tag     fabric.Tag
@@ -29,7 +29,7 @@ type unsent struct {
 	total   int // length of the message
 }
 
-// gone returns why nothing can be sent any more; nil while it can.
+// gone returns why the peer takes no more messages; nil while it does.
 func (o *sender) gone() error {
 	if o.l.lost == nil && o.l.in.bye {
 		return o.l.lostError(io.ErrClosedPipe)
@@ -37,7 +37,7 @@ func (o *sender) gone() error {
 	return o.l.lost
 }
 
-// send cuts what is left of a message of total bytes, waiting for room.
+// send queues b, the rest of a message of total bytes, waiting for room.
 func (o *sender) send(ctx context.Context, tag *fabric.Tag, b []byte, total int) error {
 	if err := o.begin(ctx); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (o *sender) send(ctx context.Context, tag *fabric.Tag, b []byte, total int)
 	return nil
 }
 
-// post cuts as much of a message as there is room for, and leaves the rest to flush.
+// post queues as much of a message as there is room for, and leaves the rest to flush.
 func (o *sender) post(tag *fabric.Tag, b []byte) (bool, error) {
 	if o.broken == nil {
 		if o.l.closed {
@@ -91,14 +91,14 @@ func (o *sender) flush(ctx context.Context) error {
 	return o.send(ctx, &p.tag, b, p.total)
 }
 
-// room reports whether another segment may be cut: not long before a stream is free
-// for it, while it is still warm in the cache.
+// room reports whether another segment may be queued. The queue is short, so that a
+// segment is still in the cache when a stream is free for it.
 func (o *sender) room() bool {
 	return o.next < o.credit && o.kept < maxSegments && o.queue.len() < maxQueued
 }
 
-// cut queues the next segment of a message of which b is left, and returns what is
-// left then.
+// cut queues the next segment of a message and returns what is left: b, the rest of
+// the message, without that segment.
 func (o *sender) cut(tag *fabric.Tag, b []byte, total int) []byte {
 	seg := o.l.stock.get(min(len(b), segmentSize))
 	seg.seq, seg.off, seg.total, seg.tag = o.next, uint64(total-len(b)), uint64(total), *tag
@@ -126,8 +126,9 @@ func (o *sender) release(seg *segment) {
 const hedgeTime = 100 * time.Millisecond
 
 // hedge sends what is late on the control channel a second time, on another rail.
-// Heartbeats go there, and what follows one has to wait for it: if they waited for a
-// rail to be given up, ranks would take each other for dead at about the same time.
+// Heartbeats use this channel, and messages behind a late one have to wait: if it were
+// sent again only when its rail is given up, ranks would by then have declared each
+// other dead.
 func (o *sender) hedge(now time.Time) {
 	if o.l.ch != fabric.Control || o.l.streams.live < 2 {
 		return

@@ -8,13 +8,13 @@ import (
 	"thundercollective/internal/ctxwatch"
 )
 
-// A side is what the calls of one direction of a link have in common. It is guarded
-// by link.mu.
+// A side is the state that sender and receiver have in common: the context of the call
+// under way and why calls fail. It is guarded by link.mu.
 type side struct {
 	l      *link
-	wake   *sync.Cond     // of link.mu; whoever waits in a call looks again
+	wake   *sync.Cond     // of link.mu; wakes the call that waits
 	watch  ctxwatch.Watch // of the call's context
-	broken error          // what every further call returns
+	broken error          // returned by every further call
 }
 
 func newSide(l *link) side {
@@ -35,7 +35,8 @@ func (s *side) begin(ctx context.Context) error {
 	return s.check(ctx, nil)
 }
 
-// check returns what ends a call: Close at this end, its context, or lost.
+// check returns the error that ends a call, or nil: the link is closed, ctx has ended,
+// or lost is not nil.
 func (s *side) check(ctx context.Context, lost error) error {
 	switch {
 	case s.l.closed:
@@ -48,7 +49,7 @@ func (s *side) check(ctx context.Context, lost error) error {
 	return s.broken
 }
 
-// close ends the calls under way; link.closed is set.
+// close wakes the call under way, which then finds link.closed set.
 func (s *side) close() {
 	s.watch.Clear()
 	s.wake.Broadcast()

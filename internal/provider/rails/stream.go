@@ -12,20 +12,19 @@ import (
 	"thundercollective/fabric"
 )
 
-// A stream is one connection of a link, from when it is attached until it breaks.
-// All of it is under the link's lock, except what its reader and its writer each
-// have of their own.
+// A stream is one connection of a link, from attach until it breaks. It is guarded by
+// link.mu, except for the last group of fields, which its writer goroutine owns.
 type stream struct {
 	l     *link
 	index int
 	rail  *rail
 	conn  Conn
 	alive bool
-	over  chan struct{} // closed when it is not alive any more
+	over  chan struct{} // closed when alive becomes false
 	wake  sync.Cond     // the writer's
-	idle  bool          // the writer waits, and nobody has woken it
+	idle  bool          // the writer waits and has not been woken
 
-	load     *railLoad // what it shares with the other streams on its rail
+	load     *railLoad // shared with the other streams on its rail
 	underway fifo      // sent and not acknowledged, in order
 	acked    uint64
 	arrived  uint64 // segments that came in on this stream
@@ -35,7 +34,7 @@ type stream struct {
 	born     time.Time
 	lastAck  time.Time
 
-	// The writer's.
+	// Owned by the writer.
 	depth *depth
 	head  [headerSize]byte
 	one   [headerSize + smallSize]byte
@@ -43,7 +42,7 @@ type stream struct {
 	bufs  net.Buffers
 }
 
-// takes says whether the stream is free to carry another segment.
+// takes reports whether the stream should carry the next segment of the queue.
 func (s *stream) takes() bool {
 	if s.l.out.queue.len() == 0 {
 		return false
@@ -77,7 +76,7 @@ func (s *stream) write() {
 			h.kind, s.goDue = kindGo, false
 		case s.takes():
 			if l.out.queue.len() >= maxQueued {
-				l.out.wake.Broadcast() // there is room again
+				l.out.wake.Broadcast() // the queue has room again
 			}
 			seg = l.out.queue.pop()
 			seg.sentAt, seg.delivered = time.Now(), s.load.pace.delivered
@@ -163,7 +162,7 @@ func (s *stream) read() {
 	}
 }
 
-// heard acts on a frame. It returns where the payload goes, if there is one.
+// heard acts on a frame. If a payload follows, it returns the segment to read it into.
 func (s *stream) heard(h *header) (*segment, error) {
 	l := s.l
 	l.mu.Lock()
@@ -192,16 +191,16 @@ func (s *stream) heard(h *header) (*segment, error) {
 	case kindData:
 		return l.in.expect(h)
 	}
-	return nil, fmt.Errorf("a frame of the unknown kind %d", h.kind)
+	return nil, fmt.Errorf("unknown frame kind %d", h.kind)
 }
 
-// acknowledge lets go of what has arrived at the other end.
+// acknowledge releases what has arrived at the other end.
 func (s *stream) acknowledge(arrived uint64) error {
 	if arrived == s.acked {
 		return nil
 	}
 	if arrived < s.acked || arrived > s.acked+uint64(s.underway.len()) {
-		return fmt.Errorf("%d segments acknowledged, %d sent", arrived, s.acked+uint64(s.underway.len()))
+		return fmt.Errorf("%d segments were acknowledged, but only %d were sent", arrived, s.acked+uint64(s.underway.len()))
 	}
 	s.lastAck = time.Now()
 	for ; s.acked < arrived; s.acked++ {
@@ -216,4 +215,4 @@ func (s *stream) acknowledge(arrived uint64) error {
 	return nil
 }
 
-var errDropped = errors.New("the stream was given up")
+var errDropped = errors.New("stream was dropped")

@@ -8,7 +8,7 @@ type streamSet struct {
 	list  []*stream  // by index; nil where none is alive
 	live  int        // how many are alive
 	loads []railLoad // by rail
-	last  *stream    // on which something came in last
+	last  *stream    // the last one that received a segment
 }
 
 // A railLoad is what the streams of one link have on one rail.
@@ -29,9 +29,8 @@ func newStreamSet(l *link) streamSet {
 // railOf returns the rail of a stream.
 func (t *streamSet) railOf(stream int) *rail { return t.l.f.rails[t.l.peer][t.plan[stream]] }
 
-// offer wakes a stream to carry what is queued: of those that have nothing to do,
-// one on the rail with the least under way for its rate. Those at work look into the
-// queue themselves when they are done.
+// offer wakes an idle stream to carry what is queued, on the rail with the least under
+// way relative to its rate. Busy streams look into the queue when they are done.
 func (t *streamSet) offer() {
 	var best *stream
 	var least float64
@@ -50,7 +49,7 @@ func (t *streamSet) offer() {
 	}
 }
 
-// wakeAll has every stream look into the queue.
+// wakeAll makes every stream look into the queue.
 func (t *streamSet) wakeAll() {
 	for _, s := range t.list {
 		if s != nil {
@@ -60,14 +59,14 @@ func (t *streamSet) wakeAll() {
 }
 
 // takes reports whether a rail should carry the next segment, of n bytes: it has room,
-// and the segment would not be late on it. Late is after everything that is to be sent
-// could have arrived, were it spread over the rails as they deliver. So a slow rail
-// stops early enough before the end of a message for all to end together. The rail
-// on which the segment would arrive first always takes it.
+// and the segment would not be late on it. A segment is late if it arrives after the
+// time in which all rails together deliver everything that is left. So a slow rail
+// stops early enough before the end of a message for all rails to finish together. The
+// rail on which the segment would arrive first always takes it.
 func (t *streamSet) takes(rl *railLoad, n int) bool {
 	switch {
 	case rl.bytes == 0 && rl.pace.rate == 0:
-		return true // to be measured
+		return true // its rate is not known yet
 	case rl.bytes > 0 && rl.bytes+n > rl.pace.window():
 		return false
 	}
@@ -77,14 +76,15 @@ func (t *streamSet) takes(rl *railLoad, n int) bool {
 	left, rate := t.l.out.queue.bytes+t.l.out.uncut, 0.0
 	for i := range t.loads {
 		if o := &t.loads[i]; o.live > 0 {
-			left += o.bytes + n // n: what cutting into segments costs
+			left += o.bytes + n // n: rounding up to whole segments
 			rate += o.pace.rate
 		}
 	}
 	return float64(rl.bytes+n)*rate <= float64(left)*rl.pace.rate
 }
 
-// only returns the load of the one rail to use; nil for all rails.
+// only returns the load of the one rail that Fabric.Only has selected; nil if all
+// rails may be used.
 func (t *streamSet) only() *railLoad {
 	only := t.l.f.only[t.l.peer].Load()
 	for i := range t.loads {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unanswered is how long the other machine has left a TCP connection's packets
-// unanswered; 0 if there are none, or it is no TCP connection.
+// unanswered returns how long the other machine has not acknowledged packets of a TCP
+// connection; 0 if none are outstanding, or if it is not a TCP connection.
 func unanswered(c Conn) time.Duration {
 	sc, ok := c.(syscall.Conn)
 	if !ok {

@@ -2,11 +2,11 @@ package rdma
 
 import "fmt"
 
-// Alloc implements fabric.Allocator. Each call registers memory anew: a few large
-// buffers are what it is for, not many small ones.
+// Alloc implements fabric.Allocator. Each call registers memory with every device: use
+// it for a few large buffers, not for many small ones.
 func (f *Fabric) Alloc(n int) ([]byte, error) {
 	if n <= 0 {
-		return nil, fmt.Errorf("rdma: allocating %d bytes: ask for at least one", n)
+		return nil, fmt.Errorf("rdma: cannot allocate %d bytes", n)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// finish ends a closed link: callers leave, what was sent arrives, the peer is
-// told, and everything is released.
+// finish ends a closed link: it waits until calls have returned and what was sent has
+// arrived, says goodbye to the peer, and releases everything.
 func (l *Link) finish() {
 	defer close(l.ended)
 	l.mu.Lock()
@@ -40,7 +40,7 @@ func (l *Link) stopEvents() {
 	}
 }
 
-// settleDown waits until the peer has what was sent, for as long as Linger.
+// settleDown waits until the peer has what was sent, for at most Config.Linger.
 func (l *Link) settleDown() {
 	nap := shortNap
 	for deadline := time.Now().Add(l.f.cfg.Linger); time.Now().Before(deadline); nap = min(2*nap, longNap) {
@@ -65,15 +65,15 @@ func (l *Link) delivered() bool {
 	return true
 }
 
-// goodbye tells a living peer that the link ends in good order.
+// goodbye tells the peer that the link was closed.
 func (l *Link) goodbye() {
 	ctx, cancel := context.WithTimeout(context.Background(), l.f.cfg.Linger)
 	defer cancel()
-	l.boot.Send(ctx, byeTag, []byte{0}) // a peer that is gone needs none
+	l.boot.Send(ctx, byeTag, []byte{0}) // a peer that is gone does not need it
 }
 
-// drain takes the completions of what was with the device when the queue pairs
-// failed. A device that holds some back is not waited for.
+// drain takes the completions of the requests that the failed queue pairs flush, for a
+// limited time.
 func (l *Link) drain() {
 	for deadline := time.Now().Add(200 * time.Millisecond); time.Now().Before(deadline); {
 		l.engine.poll(nil)

@@ -6,11 +6,11 @@ import (
 	"thundercollective/fabric"
 )
 
-// A control message reports the state of every lane and carries what else there
-// is to say. It needs no grant: the small lane has receives for as many as can be
-// under way. On an unreliable device it may be lost, and nothing depends on one.
+// A control message carries the state of every lane and a notice. It needs no grant: the
+// small lane has receives for as many as can be under way. On an unreliable device it
+// may be lost; nothing depends on a single one.
 //
-// Behind the header, at fixed places:
+// After the header, at fixed offsets:
 //
 //	  0 flags
 //	  8 for each of 1+maxRails lanes: acknowledged, limit, last probe, gap (8 bytes each)
@@ -24,10 +24,10 @@ const (
 	atAdvert   = atLanes + (1+maxRails)*laneSize
 	atAnnounce = atAdvert + 24 + fabric.TagSize + maxRails*4
 
-	flagRequest  = 1 << 0 // answer with a control message
+	flagRequest  = 1 << 0 // the peer has to answer with a control message
 	flagAdvert   = 1 << 1
 	flagAnnounce = 1 << 2
-	flagSlots    = 1 << 3 // the message that was announced is wanted in slots
+	flagSlots    = 1 << 3 // send the announced message in slots
 )
 
 // An advert tells the sender where message msg may be written.
@@ -37,17 +37,17 @@ type advert struct {
 	keys           [maxRails]uint32
 }
 
-// An announcement tells the receiver of a message whose sender waits to be told
-// how to send it.
+// An announcement tells the receiver that a sender waits to learn how to send a
+// message.
 type announcement struct {
 	msg, len uint64
 	tag      fabric.Tag
 }
 
-// notice is what the next control message has to carry beside the state of the lanes.
+// notice is what a control message carries in addition to the state of the lanes.
 type notice struct {
 	request  bool
-	advert   *advert // points into the link
+	advert   *advert // of the receiver
 	announce *announcement
 	slots    bool
 }
@@ -59,8 +59,8 @@ func (n *notice) empty() bool {
 // control sends and reads control messages. It is guarded by Link.mu.
 type control struct {
 	l    *Link
-	next notice
-	free []int // slots of lane 0 for control messages
+	next notice // for the next control message
+	free []int  // slots of lane 0 for control messages
 }
 
 func newControl(l *Link) control {
@@ -71,7 +71,7 @@ func newControl(l *Link) control {
 	return c
 }
 
-// emit sends a control message when there is a reason for one and a slot.
+// emit sends a control message if there is a reason for one and a free slot.
 func (c *control) emit() {
 	reason := !c.next.empty()
 	for _, ln := range c.l.lanes {
@@ -93,7 +93,7 @@ func (c *control) emit() {
 	ln.sendSlot(slot, len(b), 1)
 }
 
-// write fills b with the message, after which there is nothing more to say.
+// write writes the state of the lanes and the next notice to b.
 func (c *control) write(b []byte) {
 	clear(b)
 	for i, ln := range c.l.lanes {

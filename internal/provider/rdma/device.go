@@ -11,7 +11,7 @@ import (
 	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
-// device is one that this fabric has open, checked and fit for use.
+// device is an open device that has been checked.
 type device struct {
 	num  int // place in inventory.devices
 	dev  hca.Device
@@ -21,8 +21,8 @@ type device struct {
 	gid  hca.GID
 }
 
-// openDevice opens a device and checks that it can carry traffic. Each error is
-// a sentence that says what to do.
+// openDevice opens a device and checks that it can carry traffic. Each error tells what
+// to do.
 func openDevice(cfg *Config, books *ledger, name string) (_ *device, err error) {
 	dev, err := cfg.Host.Open(name)
 	if err != nil {
@@ -56,7 +56,7 @@ func openDevice(cfg *Config, books *ledger, name string) (_ *device, err error) 
 	return d, nil
 }
 
-// close releases the device; all of its objects are gone.
+// close closes the device, whose objects are released.
 func (d *device) close(books *ledger) error {
 	var first error
 	if d.pd != nil {
@@ -74,7 +74,7 @@ func (d *device) offer() railOffer {
 	}
 }
 
-// register makes memory known to the device.
+// register registers memory with the device.
 func (d *device) register(books *ledger, mem []byte) (hca.MR, error) {
 	mr, err := d.pd.Register(mem)
 	if err == nil {
@@ -83,16 +83,16 @@ func (d *device) register(books *ledger, mem []byte) (hca.MR, error) {
 	}
 	switch {
 	case errors.Is(err, syscall.ENOMEM) && books.mrs.Load() < int64(d.lim.MaxMR):
-		return nil, fmt.Errorf("RDMA device %s may not lock %d KiB more: the limit on locked memory is %s; raise it (ulimit -l unlimited, "+
+		return nil, fmt.Errorf("RDMA device %s cannot lock %d KiB more: the limit on locked memory is %s; raise it (ulimit -l unlimited, "+
 			"or LimitMEMLOCK=infinity in the service): %w", d.dev.Name(), len(mem)>>10, lockLimit(), err)
 	case errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.ENOSPC):
-		return nil, fmt.Errorf("RDMA device %s takes no more than %d memory regions; allocate fewer and larger ones: %w",
+		return nil, fmt.Errorf("RDMA device %s is limited to %d memory regions; allocate fewer and larger ones: %w",
 			d.dev.Name(), d.lim.MaxMR, err)
 	}
 	return nil, fmt.Errorf("RDMA device %s: registering %d bytes: %w", d.dev.Name(), len(mem), err)
 }
 
-// lockLimit is the limit on locked memory, for people.
+// lockLimit returns the limit on locked memory, for error messages.
 func lockLimit() string {
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &r); err != nil {
@@ -104,9 +104,9 @@ func lockLimit() string {
 	return fmt.Sprintf("%d KiB", r.Cur>>10)
 }
 
-// pickGID chooses the address to send from. On Ethernet it is the IPv4-mapped
-// one: index 0 and the other link-local ones are not routed, and on Thunderbolt
-// do not work at all. Of two with the same address, the one of RoCE v2 is taken.
+// pickGID chooses the address to send from. On Ethernet it is the IPv4-mapped one: index
+// 0 and the other link-local ones are not routed, and do not work at all on Thunderbolt.
+// RoCE v2 is preferred to v1.
 func pickGID(dev string, gids []hca.GID, layer hca.LinkLayer, index int) (hca.GID, error) {
 	var list []string
 	best := -1
@@ -117,7 +117,7 @@ func pickGID(dev string, gids []hca.GID, layer hca.LinkLayer, index int) (hca.GI
 			return g, nil
 		case index > 0:
 		case layer == hca.InfiniBand && best < 0:
-			best = i // only the subnet manager's LID is used
+			best = i // only the LID is used
 		case g.Index > 0 && g.IPv4Mapped() && (best < 0 || gids[best].RoCEv1 && !g.RoCEv1):
 			best = i
 		}

@@ -5,19 +5,19 @@ import (
 	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
-// On reliable devices a long message between registered memories is written
-// straight from one to the other. The receiver advertises its buffer as soon as it
-// waits for the message; the sender writes, over all rails, and the last write on
-// each carries the message's number, which completes a receive at the far end. A
-// sender that is first announces the message and waits for the advert, or for the
-// word that the receiver wants it in slots, because its memory is not registered
-// or it reduces in place. That word holds until the next advert.
+// On reliable devices a long message between registered memories is written directly
+// from one to the other. The receiver advertises its buffer as soon as it waits for the
+// message; the sender writes over all rails, and the last write on each carries the
+// message's number, which completes a receive at the peer. A sender that is ready first
+// announces the message and waits for the advert, or for the answer that the receiver
+// wants it in slots, because its memory is not registered or it uses RecvFunc. That
+// answer applies until the next advert.
 //
-// An advert names the message and the tag and length that are expected. One that
-// does not fit, or comes when the message is on its way already, is ignored, and
-// the receiver finds out from the message itself.
+// An advert contains the number of the message and the expected tag and length. One that
+// does not match, or arrives when the message is already under way, is ignored; the
+// receiver detects a mismatch from the message itself.
 
-// decide chooses how to send a message; false if it has to wait for the peer.
+// decide chooses how to send a message. It reports false if it has to wait for the peer.
 func (t *sender) decide(op *sendOp) bool {
 	if len(op.b) <= t.l.plan.eager {
 		op.mode = inSmall
@@ -46,7 +46,8 @@ func (t *sender) decide(op *sendOp) bool {
 	return true
 }
 
-// writePiece writes the next piece of a message to the peer's memory, if it can.
+// writePiece writes the next piece of a message to the peer's memory. It reports false
+// if that has to wait.
 func (t *sender) writePiece(op *sendOp, ln *lane) bool {
 	step := ln.shape.payload()
 	n := min(step, len(op.b)-op.off)
@@ -82,11 +83,11 @@ func (t *sender) writePiece(op *sendOp, ln *lane) bool {
 	return true
 }
 
-// pieces is the number of pieces of n bytes in steps of step.
+// pieces returns the number of pieces of at most step bytes in n bytes.
 func pieces(n, step int) int { return (n + step - 1) / step }
 
-// advertise offers b for the message that is received next, if it can be written
-// to.
+// advertise lets the peer write the next message to b. It reports false if b is not
+// registered.
 func (r *receiver) advertise(tag *fabric.Tag, b []byte) bool {
 	reg := r.l.f.memory.find(b)
 	if reg == nil {
@@ -110,7 +111,7 @@ func (r *receiver) advertise(tag *fabric.Tag, b []byte) bool {
 	return true
 }
 
-// written notes the last write of a message on a lane.
+// written records the last write of a message on a lane.
 func (r *receiver) written(ln *lane, imm uint32) {
 	bit := uint32(1) << (ln.id - 1)
 	if !r.advertised || imm != uint32(r.advert.msg) || r.missing&bit == 0 {

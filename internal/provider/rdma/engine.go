@@ -8,15 +8,15 @@ import (
 	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
-// An engine acts on the completions of a link: from within calls, by polling, and
-// from goroutines of its own, by events and in time. It is guarded by Link.mu, except
-// for the channels and, once the link has started, events, which do not change.
+// An engine acts on the completions of a link: in calls, by polling, and in goroutines
+// of its own, on events and timeouts. It is guarded by Link.mu, except for the channels
+// and, once the link has started, events, which do not change.
 type engine struct {
 	l       *Link
 	wcs     [32]hca.WC
-	events  bool          // there are events at all
+	events  bool          // the devices have completion events
 	armed   bool          // the next completion is an event
-	ticking bool          // run looks after the link
+	ticking bool          // run calls tick at intervals
 	kick    chan struct{} // starts the ticking
 	stop    chan struct{} // ends run
 }
@@ -40,9 +40,9 @@ func (e *engine) start() {
 	l.wg.Go(e.run)
 }
 
-// poll acts on every completion there is, and reports whether there was any. s is
-// the side of the caller, nil if it is a goroutine of the link. The caller holds
-// Link.mu; it may be let go of in between.
+// poll acts on all available completions, and reports whether there were any. s is the
+// side of the caller; nil in a goroutine of the link. The caller holds Link.mu, which
+// poll may release in between.
 func (e *engine) poll(s *side) bool {
 	l := e.l
 	if l.torn {
@@ -86,7 +86,7 @@ func (e *engine) complete(wc *hca.WC, now time.Time) {
 	}
 }
 
-// proceed does what completions have made possible.
+// proceed continues what completions have made possible.
 func (e *engine) proceed(s *side) {
 	l := e.l
 	if !l.rc {
@@ -94,7 +94,7 @@ func (e *engine) proceed(s *side) {
 			ln.mend()
 		}
 	}
-	// A sender that is in its call does its own copying.
+	// While the sender is in a call, it does its own copying.
 	if t := &l.toPeer; t.queue.len() > 0 {
 		if s == &t.side || t.ctx == nil {
 			t.pump()
@@ -108,8 +108,8 @@ func (e *engine) proceed(s *side) {
 	}
 }
 
-// wait returns when something has happened that may matter to the side. It polls
-// for a while, if that has been worth it, and parks then.
+// wait returns when something has happened that may concern the side. It polls for a
+// while, if polling has paid off lately, and then parks.
 func (e *engine) wait(s *side) {
 	s.poked = false
 	if e.poll(s) {
@@ -130,12 +130,13 @@ func (e *engine) wait(s *side) {
 	e.park(s)
 }
 
-// Naps are how long a caller sleeps between looks where there are no events.
+// How long a caller sleeps between polls without completion events.
 const (
 	shortNap = 20 * time.Microsecond
 	longNap  = time.Millisecond
 )
 
+// park waits without polling, or polls rarely where there are no events.
 func (e *engine) park(s *side) {
 	l := e.l
 	s.parked = true
@@ -179,7 +180,7 @@ func (e *engine) arm() {
 	}
 }
 
-// serve works off the events of a rail.
+// serve handles the events of a rail.
 func (e *engine) serve(r *rail) {
 	for r.ch.Wait() == nil {
 		e.l.mu.Lock()
@@ -190,9 +191,9 @@ func (e *engine) serve(r *rail) {
 	}
 }
 
-// attend sees to it that the link is served when no caller does: completions are
-// made events when a caller is parked, when something is posted, and always on an
-// unreliable device, whose peer waits for acknowledgements.
+// attend ensures that completions are handled while no caller polls: they raise events
+// when a caller is parked, when something is posted, and always on an unreliable device,
+// whose peer waits for acknowledgements.
 func (e *engine) attend() {
 	l := e.l
 	if l.torn || l.err != nil && l.toPeer.queue.len() == 0 {

@@ -9,7 +9,7 @@ import (
 	"thundercollective/fabric"
 )
 
-// An UnavailableError says why there is no RDMA to a peer.
+// An UnavailableError reports why there is no RDMA to a peer.
 type UnavailableError struct {
 	Peer int
 	Why  string
@@ -19,9 +19,9 @@ func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("no RDMA link to rank %d: %s", e.Peer, e.Why)
 }
 
-// establish agrees with the peer on a link and makes it. Both ends take the same
-// steps, and both learn of an error in either at the same step, so that both fall
-// back or both fail.
+// establish agrees with the peer on a link and makes it. Both ends take the same steps
+// and learn of an error at either end in the same step, so that both fall back or both
+// fail.
 func (f *Fabric) establish(ctx context.Context, peer int, ch fabric.Channel) (fabric.Link, error) {
 	boot, err := f.boot.Link(ctx, peer, setupChannels|ch)
 	if err != nil {
@@ -46,14 +46,14 @@ func (f *Fabric) establish(ctx context.Context, peer int, ch fabric.Channel) (fa
 	}
 	level := slog.LevelWarn
 	if ours.Plain && theirs.Plain {
-		level = slog.LevelDebug // nothing is amiss
+		level = slog.LevelDebug // nobody expected RDMA
 	}
 	f.announce(peer, nil, why, level)
-	boot.Close() // it has served
+	boot.Close() // no longer needed
 	return f.boot.Link(ctx, peer, ch)
 }
 
-// setupError is what a caller gets when the boot fabric failed during set-up.
+// setupError returns the error for a failure of the boot fabric during set-up.
 func (f *Fabric) setupError(peer int, err error) error {
 	var lost *fabric.LostError
 	if errors.As(err, &lost) || errors.Is(err, fabric.ErrClosed) {
@@ -62,8 +62,8 @@ func (f *Fabric) setupError(peer int, err error) error {
 	return fmt.Errorf("rdma: setting up the link to rank %d: %w", peer, err)
 }
 
-// build makes a connected link. why is set if one end cannot, err if the ends
-// could not talk.
+// build makes a connected link. why is set if one end cannot, err if the ends could not
+// communicate.
 func (f *Fabric) build(ctx context.Context, peer int, boot fabric.Link, ours, theirs *offer) (_ *Link, why string, err error) {
 	low, high := ours, theirs
 	if peer < f.Rank() {
@@ -71,7 +71,7 @@ func (f *Fabric) build(ctx context.Context, peer int, boot fabric.Link, ours, th
 	}
 	switch {
 	case theirs.Protocol != protocol:
-		return nil, fmt.Sprintf("rank %d speaks version %d of the protocol, this rank %d", peer, theirs.Protocol, protocol), nil
+		return nil, fmt.Sprintf("rank %d uses version %d of the protocol, this rank version %d", peer, theirs.Protocol, protocol), nil
 	case ours.Why != "":
 		return nil, ours.Why, nil
 	case theirs.Why != "":
@@ -111,7 +111,7 @@ func (f *Fabric) build(ctx context.Context, peer int, boot fabric.Link, ours, th
 	if why := either(say.Why, heard.Why, peer); why != "" {
 		return nil, why, nil
 	}
-	// No message may come before its receive is posted, at either end.
+	// Both ends post their receives before either sends a message.
 	done := ready{Why: text(l.connect(say.PSN, &heard, far))}
 	var theirDone ready
 	if err := swap(ctx, boot, 3, &done, &theirDone); err != nil {
@@ -120,6 +120,7 @@ func (f *Fabric) build(ctx context.Context, peer int, boot fabric.Link, ours, th
 	return l, either(done.Why, theirDone.Why, peer), nil
 }
 
+// text returns the text of an error; "" if it is nil.
 func text(err error) string {
 	if err == nil {
 		return ""
@@ -127,7 +128,7 @@ func text(err error) string {
 	return err.Error()
 }
 
-// either says why one of two ends failed.
+// either returns why one of the two ends failed; "" if neither did.
 func either(ours, theirs string, peer int) string {
 	if ours == "" && theirs != "" {
 		return fmt.Sprintf("rank %d says: %s", peer, theirs)
@@ -135,7 +136,7 @@ func either(ours, theirs string, peer int) string {
 	return ours
 }
 
-// start sets the link's goroutines to work.
+// start starts the goroutines of the link.
 func (l *Link) start() {
 	l.engine.start()
 	l.wg.Go(l.watch)

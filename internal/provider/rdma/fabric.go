@@ -28,7 +28,7 @@ type Fabric struct {
 	links  map[linkKey]*entry
 	paths  map[int]Path // by peer
 	closed bool
-	fault  error // the first one of releasing
+	fault  error // the first error of releasing something
 	making sync.WaitGroup
 }
 
@@ -37,17 +37,16 @@ type linkKey struct {
 	ch   fabric.Channel
 }
 
-// entry is a link, or the making of one.
+// entry is a link, or one that is being set up.
 type entry struct {
 	ready chan struct{} // closed when link or err is set
 	link  fabric.Link
 	err   error
 }
 
-// New joins the rank of boot to its peers over RDMA. Links are agreed on over
-// boot, on provider channels; Control is left to it, and so are pairs without RDMA
-// if Config.Fallback allows it. The fabric takes boot over, and
-// closes it in the end, unless New fails.
+// New returns a fabric over RDMA between the ranks of boot. Links are set up over boot,
+// on provider channels. boot also carries Control and, if Config.Fallback allows it,
+// pairs without RDMA. The fabric owns boot and closes it, unless New fails.
 func New(ctx context.Context, boot fabric.Fabric, cfg Config) (*Fabric, error) {
 	cfg, err := cfg.withDefaults(boot.Size())
 	if err != nil {
@@ -67,8 +66,8 @@ func New(ctx context.Context, boot fabric.Fabric, cfg Config) (*Fabric, error) {
 	return f, nil
 }
 
-// Name implements fabric.Fabric. It says what there is to expect: "rdma+tcp" when
-// pairs may have to do without RDMA, "tcp" when all of them have to.
+// Name implements fabric.Fabric. It is "rdma+tcp" if some pairs may have no RDMA, and
+// "tcp" if none has it.
 func (f *Fabric) Name() string {
 	switch {
 	case !f.cfg.Fallback:
@@ -92,7 +91,7 @@ func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.
 	}
 	switch {
 	case ch&setupChannels == setupChannels, ch&fabric.ProviderChannels == 0 && ch&setupChannels != 0:
-		return nil, fmt.Errorf("rdma: channel %#x is not for use", uint32(ch))
+		return nil, fmt.Errorf("rdma: channel %#x is reserved", uint32(ch))
 	case ch == fabric.Control || ch >= fabric.ProviderChannels:
 		return f.boot.Link(ctx, peer, ch)
 	}
@@ -113,7 +112,7 @@ func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.
 	}
 }
 
-// entry finds the place of a link. The first to ask for it has to make it.
+// entry returns the entry of a link. The first caller has to make the link.
 func (f *Fabric) entry(k linkKey) (e *entry, first bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -129,8 +128,8 @@ func (f *Fabric) entry(k linkKey) (e *entry, first bool, err error) {
 	return e, first, nil
 }
 
-// make makes a link, until ctx ends or the fabric is closed. One that could not
-// be made may be asked for again.
+// make makes a link, unless ctx ends or the fabric is closed first. After a failure it
+// may be tried again.
 func (f *Fabric) make(ctx context.Context, k linkKey, e *entry) {
 	defer f.making.Done()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -155,7 +154,7 @@ func (f *Fabric) Close() error {
 	f.closed = true
 	f.mu.Unlock()
 	f.cancel()
-	f.making.Wait() // nobody adds to links any more
+	f.making.Wait() // links does not change after this
 	for _, e := range f.links {
 		if e.link != nil {
 			e.link.Close()
@@ -172,7 +171,7 @@ func (f *Fabric) Close() error {
 	return f.fault
 }
 
-// note keeps the first error of releasing.
+// note records the first error of releasing something.
 func (f *Fabric) note(err error) {
 	if err == nil {
 		return
@@ -184,7 +183,7 @@ func (f *Fabric) note(err error) {
 	}
 }
 
-// Resources counts what the fabric holds on its devices.
+// Resources returns the number of objects that the fabric has on its devices.
 func (f *Fabric) Resources() Resources { return f.books.read() }
 
 // Traffic implements fabric.Counter: the sum over all links.

@@ -12,8 +12,8 @@ import (
 //	 0 kind      u8   data, control or probe
 //	 4 crc       u32  Castagnoli, over the header with this field zero and the payload
 //	 8 seq       u64  number of the data message, or probe, on its lane
-//	16 ack       u64  data messages that the sender has from this lane, all in order
-//	24 limit     u64  the peer may send data messages numbered below
+//	16 ack       u64  data messages that the sender has received in order on this lane
+//	24 limit     u64  the peer may send data messages with numbers below this
 //	32 msg       u64  number of the fabric message on the link
 //	40 len       u64  its payload
 //	48 off       u64  where this piece starts in it
@@ -27,7 +27,7 @@ const (
 	kindProbe   = 3
 )
 
-// header is the decoded form.
+// header is its decoded form.
 type header struct {
 	kind       byte
 	seq        uint64
@@ -40,7 +40,7 @@ type header struct {
 
 var le = binary.LittleEndian
 
-// put writes the header in front of a slot, with no checksum yet.
+// put writes the header to the start of a slot, without the checksum.
 func (h *header) put(b []byte) {
 	_ = b[headerSize-1]
 	clear(b[:8])
@@ -69,13 +69,13 @@ func (h *header) get(b []byte) {
 	copy(h.tag[:], b[64:headerSize])
 }
 
-// seal writes the checksum of a slot whose message is b.
+// seal writes the checksum of the message b into its header.
 func seal(b []byte) {
 	le.PutUint32(b[4:], 0)
 	le.PutUint32(b[4:], crc32c.Sum(b))
 }
 
-// intact checks it. b may have been written by anything.
+// intact reports whether the checksum of b is right. b may contain anything.
 func intact(b []byte) bool {
 	want := le.Uint32(b[4:])
 	le.PutUint32(b[4:], 0)

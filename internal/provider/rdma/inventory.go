@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// An inventory is what this rank has of RDMA: the devices that are open, and which of
-// them lead to each peer. It does not change between open and close.
+// An inventory holds the open devices of this rank and which of them lead to each peer.
+// It does not change between open and close.
 type inventory struct {
 	cfg   *Config
 	books *ledger
@@ -16,15 +16,15 @@ type inventory struct {
 	rows    []railRow // by peer
 }
 
-// railRow is what this rank has for a peer: devices, or the reason for none.
+// railRow holds the devices for a peer, or the reason why there are none.
 type railRow struct {
 	devices []*device
-	any     bool // one of them is meant
+	any     bool // use one of them
 	why     error
 }
 
-// open opens what the row names, or all there is. Without Fallback, a peer
-// that cannot be reached is an error.
+// open opens the devices that Config.Devices names, or all. Without Config.Fallback, a
+// peer without a device is an error.
 func (v *inventory) open(size int) error {
 	v.rows = make([]railRow, size)
 	var broken error
@@ -58,7 +58,7 @@ func (v *inventory) open(size int) error {
 	return nil
 }
 
-// openOne opens a device once.
+// openOne opens a device, unless opened has it.
 func (v *inventory) openOne(opened map[string]railRow, name string) railRow {
 	r, seen := opened[name]
 	if !seen {
@@ -73,6 +73,7 @@ func (v *inventory) openOne(opened map[string]railRow, name string) railRow {
 	return r
 }
 
+// namedDevices opens the given devices.
 func (v *inventory) namedDevices(opened map[string]railRow, names []string) railRow {
 	var row railRow
 	for _, name := range names {
@@ -85,7 +86,7 @@ func (v *inventory) namedDevices(opened map[string]railRow, names []string) rail
 	return row
 }
 
-// anyDevices finds the devices that work, and says why none does.
+// anyDevices opens all devices that work; if none does, it tells why.
 func (v *inventory) anyDevices(opened map[string]railRow) railRow {
 	names, err := v.cfg.Host.Devices()
 	if err == nil && len(names) == 0 {
@@ -106,15 +107,15 @@ func (v *inventory) anyDevices(opened map[string]railRow) railRow {
 	return row
 }
 
-// An absentError wraps the reason why a machine has no RDMA at all.
+// An absentError reports why a machine has no RDMA at all.
 type absentError struct{ error }
 
 func (e *absentError) Unwrap() error { return e.error }
 
-var errNoDevice = errors.New("this machine has no RDMA device; is the card there, and its driver loaded? " +
+var errNoDevice = errors.New("this machine has no RDMA device; check that the card is present and its driver loaded " +
 	"(soft-RoCE: rdma link add rxe0 type rxe netdev eth0; macOS: rdma_ctl enable, in Recovery)")
 
-// offerTo is what this rank has for a peer.
+// offerTo returns the offer of this rank to a peer.
 func (v *inventory) offerTo(peer int) offer {
 	row := &v.rows[peer]
 	o := offer{Protocol: protocol, Any: row.any, Fallback: v.cfg.Fallback, Why: text(row.why)}
@@ -125,7 +126,7 @@ func (v *inventory) offerTo(peer int) offer {
 	return o
 }
 
-// close closes the devices; nothing uses them any more.
+// close closes the devices, which are no longer in use.
 func (v *inventory) close() error {
 	var first error
 	for _, d := range v.devices {

@@ -9,21 +9,20 @@ import (
 	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
-// Work requests are told apart by their IDs: bit 63 marks sends, bits 32 and up
-// name the lane, and the rest is a receive's slot.
+// The ID of a work request identifies it: bit 63 is set for sends, bits 32 to 62 are
+// the lane, and the rest is the slot of a receive.
 const (
 	idSend      = 1 << 63
 	idLaneShift = 32
 )
 
-// A lane is one queue pair and its slots. Lane 0 of a link is the small one; lane
-// 1+r carries bulk data on rail r. A lane and its two directions are guarded by
-// Link.mu.
+// A lane is one queue pair and its slots. Lane 0 of a link is the small one; lane 1+r
+// carries bulk data on rail r. A lane and its two directions are guarded by Link.mu.
 //
-// Data messages on a lane are numbered from 0. The receiver grants the sender a
-// limit, and the sender never posts a number that is not below it: freed+window,
-// where freed counts the messages whose slots the receiver has taken back. As
-// window+spare receives exist, one is always posted for a message that may come.
+// Data messages on a lane are numbered from 0. The receiver grants the sender a limit,
+// and the sender sends only numbers below it. The limit is freed+window, where freed
+// counts the messages whose slots are free again. As there are window+spare receives,
+// one is always posted for every message that may arrive.
 type lane struct {
 	l      *Link
 	id     int
@@ -41,24 +40,24 @@ type laneIn struct {
 	posted   int    // receives with the device
 	ready    ring[piece]
 	expect   uint64 // number of the next data message
-	freed    uint64
-	saidAck  uint64 // expect and freed as last told to the peer
+	freed    uint64 // data messages whose slots are free again
+	saidAck  uint64 // expect and freed as last sent to the peer
 	saidFree uint64
-	gap      bool   // expect was lost or damaged, and the peer was told
+	gap      bool   // message expect was lost or damaged
 	probed   uint64 // number of the last probe
-	ackNow   bool   // the peer waits to hear of expect
+	ackNow   bool   // the peer waits for an acknowledgement
 }
 
 // laneOut is the sending direction of a lane.
 type laneOut struct {
 	mem    []byte
-	slots  int        // of mem; see txSlots
-	sq     int        // entries of the send queue that are free
-	wr     hca.SendWR // the request being posted
-	flight ring[flight]
-	free   []int  // slots
-	next   uint64 // number of the next data message
-	limit  uint64 // the peer takes data messages below
+	slots  int          // of mem; see txSlots
+	sq     int          // entries of the send queue that are free
+	wr     hca.SendWR   // the request being posted
+	flight ring[flight] // requests that have not completed
+	free   []int        // slots
+	next   uint64       // number of the next data message
+	limit  uint64       // granted by the peer; it takes data messages below
 	repair repair
 }
 
@@ -71,15 +70,15 @@ type piece struct {
 	tag      fabric.Tag
 }
 
-// A flight is a send request with the device. Requests of a queue pair complete
-// in the order of posting.
+// A flight is a send request that has not completed. The requests of a queue pair
+// complete in the order of posting.
 type flight struct {
 	slot    int     // to send from; -1 if none
 	op      *sendOp // whose buffer is read; nil if none
 	entries int     // of the send queue
 }
 
-// openLane makes a lane with the first of the memory, and returns the rest.
+// openLane makes a lane in the first part of mem, and returns the rest.
 func (l *Link) openLane(id int, r *rail, mem []byte) ([]byte, error) {
 	shape, recv, send := l.plan.queueSizes(id)
 	ln := &lane{l: l, id: id, rail: r, shape: shape, stride: l.plan.stride(shape)}
@@ -97,7 +96,7 @@ func (l *Link) openLane(id int, r *rail, mem []byte) ([]byte, error) {
 	var err error
 	ln.qp, err = r.dev.pd.NewQP(hca.QPConfig{RC: l.rc, CQ: r.cq, SendWR: send, RecvWR: recv, MaxSGE: l.plan.sge, Port: l.f.cfg.Port})
 	if err != nil {
-		return nil, fmt.Errorf("RDMA device %s makes no more queue pairs (it says it can have %d): %w", r.dev.dev.Name(), r.dev.lim.MaxQP, err)
+		return nil, fmt.Errorf("RDMA device %s cannot create another queue pair (it reports a limit of %d): %w", r.dev.dev.Name(), r.dev.lim.MaxQP, err)
 	}
 	l.f.books.qps.Add(1)
 	l.lanes = append(l.lanes, ln)
@@ -114,5 +113,5 @@ func (ln *lane) txSlot(i int) []byte {
 	return ln.out.mem[i*ln.stride : i*ln.stride+ln.shape.size]
 }
 
-// address is where the device finds the start of b.
+// address returns the address of b, for the device.
 func address(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }

@@ -6,7 +6,7 @@ import (
 	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
-// postRecv gives a receive slot to the device.
+// postRecv posts a receive into a slot.
 func (ln *lane) postRecv(slot int) {
 	b := ln.rxSlot(slot)
 	err := ln.qp.PostRecv(uint64(ln.id)<<idLaneShift|uint64(slot), hca.SGE{Addr: address(b), Len: uint32(len(b)), LKey: ln.rail.lkey})
@@ -17,13 +17,13 @@ func (ln *lane) postRecv(slot int) {
 	ln.in.posted++
 }
 
-// giveBack returns the slot of a data message: the sender may be granted another.
+// giveBack frees the slot of a data message, so that the sender may be granted another.
 func (ln *lane) giveBack(slot int) {
 	ln.postRecv(slot)
 	ln.in.freed++
 }
 
-// grant is the limit that the receiver can give.
+// grant returns the limit to send to the peer.
 func (ln *lane) grant() uint64 { return ln.in.freed + uint64(ln.shape.window) }
 
 // received acts on the completion of a receive.
@@ -44,7 +44,8 @@ func (ln *lane) received(wc *hca.WC, now time.Time) {
 	}
 }
 
-// arrived reads what is in a receive slot. It reports whether the slot is kept.
+// arrived reads the message in a receive slot. It reports whether the slot is still in
+// use.
 func (ln *lane) arrived(slot, n int, now time.Time) (kept bool) {
 	l, in := ln.l, &ln.in
 	var h header
@@ -84,7 +85,7 @@ func (ln *lane) arrived(slot, n int, now time.Time) (kept bool) {
 		l.lose(errProtocol)
 		return false
 	case h.seq < in.expect:
-		in.ackNow = true // it was repeated: the acknowledgement was lost
+		in.ackNow = true // a repeat: the acknowledgement was lost
 		return false
 	default:
 		ln.missed()
@@ -92,28 +93,28 @@ func (ln *lane) arrived(slot, n int, now time.Time) (kept bool) {
 	}
 	in.expect++
 	if in.gap {
-		in.gap, in.ackNow = false, true // the sender waits with the rest
+		in.gap, in.ackNow = false, true // the sender has held back the rest
 	}
 	in.ready.push(piece{slot, h.msg, h.len, h.off, int(h.n), h.tag})
 	l.fromPeer.notify()
 	return true
 }
 
-// missed notes that the message expected on the lane was lost.
+// missed records that the next message was lost.
 func (ln *lane) missed() {
 	if !ln.in.gap {
 		ln.in.gap, ln.in.ackNow = true, true
 	}
 }
 
-// due reports whether the peer has to hear of the lane: a quarter of its window
-// has become free or has arrived, or it waits.
+// due reports whether the peer needs a control message about the lane: a quarter of its
+// window has become free or has arrived, or it waits for an acknowledgement.
 func (ln *lane) due() bool {
 	in, quarter := &ln.in, uint64(max(1, ln.shape.window/4))
 	return in.ackNow || in.freed-in.saidFree >= quarter || !ln.l.rc && in.expect-in.saidAck >= quarter
 }
 
-// told notes that the peer is being told of the lane.
+// told records that the state of the lane is being sent to the peer.
 func (ln *lane) told() {
 	ln.in.saidAck, ln.in.saidFree, ln.in.ackNow = ln.in.expect, ln.in.freed, false
 }

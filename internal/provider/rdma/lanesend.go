@@ -9,8 +9,8 @@ import (
 // hasCredit reports whether a data message may be sent.
 func (ln *lane) hasCredit() bool { return ln.out.next < ln.out.limit && !ln.out.repair.busy() }
 
-// hasRoom reports whether the send queue takes another request of that many
-// entries. On the small lane some are kept for control messages.
+// hasRoom reports whether the send queue has room for a request of that many entries.
+// On the small lane some are reserved for control messages.
 func (ln *lane) hasRoom(entries int) bool {
 	if ln.id == 0 {
 		entries += controlSlots
@@ -18,7 +18,7 @@ func (ln *lane) hasRoom(entries int) bool {
 	return ln.out.sq >= entries
 }
 
-// takeSlot returns a free slot to send from; the caller knows that there is one.
+// takeSlot returns a free slot to send from; there must be one.
 func (ln *lane) takeSlot() int {
 	o := &ln.out
 	slot := o.free[len(o.free)-1]
@@ -26,7 +26,7 @@ func (ln *lane) takeSlot() int {
 	return slot
 }
 
-// post hands a request to the device. f says what to do when it is complete.
+// post posts a request to the device. f is kept until it completes.
 func (ln *lane) post(wr hca.SendWR, f flight) {
 	wr.ID = idSend | uint64(ln.id)<<idLaneShift
 	ln.out.wr = wr
@@ -43,15 +43,15 @@ func (ln *lane) post(wr hca.SendWR, f flight) {
 	ln.out.flight.push(f)
 }
 
-// sendSlot posts a slot as it is.
+// sendSlot sends a slot as it is.
 func (ln *lane) sendSlot(slot, size, entries int) {
 	b := ln.txSlot(slot)
 	ln.post(hca.SendWR{Op: hca.Send, NSGE: 1, SGE: [2]hca.SGE{{Addr: address(b), Len: uint32(size), LKey: ln.rail.lkey}}},
 		flight{slot: slot, entries: entries})
 }
 
-// sent is the completion of the oldest request. A message with one that failed is
-// never done; the link is lost.
+// sent handles the completion of the oldest request. If a request failed, its message is
+// never done: the link is lost.
 func (ln *lane) sent(ok bool) {
 	f := ln.out.flight.pop()
 	ln.out.sq += f.entries
@@ -64,7 +64,7 @@ func (ln *lane) sent(ok bool) {
 	ln.landed(f)
 }
 
-// landed takes back the slot of a request that is over.
+// landed frees the slot of a request that is over.
 func (ln *lane) landed(f flight) {
 	switch {
 	case f.slot < 0:
@@ -85,7 +85,8 @@ func (ln *lane) delivered() bool {
 	return ln.out.unacked() == 0
 }
 
-// heed acts on what the peer says of the lane: what it has, and what it grants.
+// heed acts on what the peer reports about the lane: what has arrived there, and the
+// limit it grants.
 func (ln *lane) heed(ack, limit uint64, now time.Time) {
 	if limit > ln.out.limit {
 		ln.out.limit = limit

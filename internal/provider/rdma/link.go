@@ -13,21 +13,21 @@ import (
 // Link is a path to one peer over one or more rails. It implements fabric.Link,
 // fabric.Backlog and fabric.Counter. Its parts do the work:
 //
-//	sender    messages on their way out of their callers' buffers
-//	receiver  the message that a caller waits for
+//	sender    sends messages from their callers' buffers
+//	receiver  receives the message that a caller waits for
 //	lane      one queue pair: its slots, credit, acknowledgements and repair
-//	control   what the peer has to be told beside data
-//	engine    completions, by polling and by events, and what time demands
+//	control   sends and reads control messages
+//	engine    handles completions, by polling and by events, and timeouts
 //
-// Whoever is in a call does the work: it polls the completion queues, and acts on
-// every completion, whichever side it is for. With nobody in a call, an event wakes a
-// goroutine of the rail, where that is needed.
+// A call does the work itself: it polls the completion queues and acts on every
+// completion, for both directions. While no call is under way, an event wakes a
+// goroutine of the rail where necessary.
 //
 // mu guards the link and all its parts. It is never held together with Fabric.mu.
 type Link struct {
 	f    *Fabric
 	peer int
-	boot fabric.Link // for set-up, goodbye, and to notice the peer's death
+	boot fabric.Link // sets up the link, carries the goodbye, reports the peer's death
 	plan *plan
 	rc   bool // the devices are reliable
 
@@ -35,11 +35,11 @@ type Link struct {
 	rails  []*rail
 	lanes  []*lane
 	err    error // why the link is over; nil while it works
-	closed bool  // by us
-	torn   bool  // the devices' objects are gone
-	busy   int   // calls inside
+	closed bool  // by Close
+	torn   bool  // the devices' objects are released
+	busy   int   // calls under way
 	left   *sync.Cond
-	heard  time.Time // from the peer, on unreliable devices
+	heard  time.Time // when something last arrived, on unreliable devices
 
 	toPeer   sender
 	fromPeer receiver
@@ -47,12 +47,12 @@ type Link struct {
 	engine   engine
 
 	wg      sync.WaitGroup
-	ended   chan struct{} // closed when nothing is left of the link
+	ended   chan struct{} // closed when everything is released
 	traffic traffic.Counter
 	stats   stats
 }
 
-// stats counts what a link does beside moving messages; its users need no lock.
+// stats are counters for tests; they need no lock.
 type stats struct {
 	copied           atomic.Uint64 // payload bytes, at this end
 	repeats, damaged atomic.Uint64 // messages, on unreliable devices
@@ -83,8 +83,8 @@ func (l *Link) Flush(ctx context.Context) error { return l.toPeer.await(ctx, 0) 
 // Mover implements fabric.Backlog.
 func (l *Link) Mover() any { return l.f }
 
-// Await implements fabric.Backlog. What was posted moves on by itself; nobody has
-// to be in a call for it.
+// Await implements fabric.Backlog. Posted messages make progress even while no call is
+// under way.
 func (l *Link) Await(ctx context.Context, left int) error { return l.toPeer.await(ctx, left) }
 
 // Recv implements fabric.Link.
@@ -92,13 +92,13 @@ func (l *Link) Recv(ctx context.Context, tag *fabric.Tag, b []byte) error {
 	return l.fromPeer.receive(ctx, tag, len(b), b, nil)
 }
 
-// RecvFunc implements fabric.Link. The pieces are the slots that the device wrote.
+// RecvFunc implements fabric.Link. The pieces are slots that the device has written.
 func (l *Link) RecvFunc(ctx context.Context, tag *fabric.Tag, n int, f func(off int, p []byte) error) error {
 	return l.fromPeer.receive(ctx, tag, n, nil, f)
 }
 
-// Close implements fabric.Link. The rest is done in the background; Fabric.Close
-// waits for it.
+// Close implements fabric.Link. It delivers what was sent and releases the devices in
+// the background; Fabric.Close waits for that.
 func (l *Link) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,16 +8,16 @@ import (
 	"thundercollective/fabric"
 )
 
-// errPeerClosed is the cause when the peer ended the link in good order.
+// errPeerClosed is the cause when the peer closed the link.
 var errPeerClosed = errors.New("peer closed its end")
 
-// errProtocol is the cause when the peer does what this version never does.
-var errProtocol = errors.New("the peer sent what makes no sense here")
+// errProtocol is the cause when the peer violates the protocol.
+var errProtocol = errors.New("the peer violated the protocol")
 
-// errAbandoned is why the other direction ends with an abandoned transfer.
-var errAbandoned = errors.New("a transfer between registered memories was given up at this end")
+// errAbandoned is the cause in the other direction when a transfer is abandoned.
+var errAbandoned = errors.New("this end gave up a transfer between registered memories")
 
-// lost makes the error that callers get for a cause.
+// lost returns the error that callers get for a cause.
 func (l *Link) lost(cause error) error {
 	e := &fabric.LostError{Peer: l.peer, Err: cause}
 	var inner *fabric.LostError
@@ -36,18 +36,18 @@ func (l *Link) lose(cause error) {
 	}
 }
 
-// sever loses the link after the device said that the peer cannot be reached, or kept
-// silent, and lets the peer know on the boot fabric: it may be waiting for what will
-// never come, while nobody here looks at this link.
+// sever loses the link when the device reports that the peer cannot be reached, or when
+// the peer is silent. It tells the peer over the boot fabric, since the peer may be
+// waiting for a message that will never arrive.
 func (l *Link) sever(cause error) {
 	if l.err == nil {
 		l.lose(cause)
-		go l.boot.Close() // not under our lock; finish waits for its end
+		go l.boot.Close() // not under mu; finish closes it again and waits
 	}
 }
 
-// abandon makes sure that no request of ours, and no write of the peer's, touches
-// a caller's memory any more. Both directions are over after it.
+// abandon ensures that no request of this end, and no write of the peer, touches a
+// caller's memory after it returns. It ends both directions.
 func (l *Link) abandon() {
 	l.lose(errAbandoned)
 	l.failQPs()
@@ -59,16 +59,17 @@ func (l *Link) abandon() {
 	}
 }
 
+// failQPs moves all queue pairs to the error state.
 func (l *Link) failQPs() {
 	for _, ln := range l.lanes {
-		ln.qp.Fail() // a queue pair that cannot fail has failed
+		ln.qp.Fail() // an error means that it has failed already
 	}
 }
 
 var byeTag = noteTag(255)
 
-// watch waits for the peer's goodbye, or its death, on the boot fabric. It ends
-// with the link there.
+// watch waits for the peer's goodbye, or its death, on the boot fabric. It returns when
+// the boot link is closed.
 func (l *Link) watch() {
 	var bye [1]byte
 	err := l.boot.Recv(context.Background(), byeTag, bye[:])

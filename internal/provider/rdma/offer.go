@@ -10,23 +10,23 @@ import (
 	"thundercollective/fabric"
 )
 
-// setupChannels are the channels of the boot fabric that carry the set-up of RDMA
-// links: the link on channel c is agreed on, and its peer's life watched, on
-// channel setupChannels|c. They are the upper half of the provider channels; the
-// lower half is left to a provider on top of this one.
+// setupChannels are the channels of the boot fabric that set up RDMA links: the link on
+// channel c is set up, and its peer watched, on channel setupChannels|c. They are the
+// upper half of the provider channels; the lower half is free for a provider on top of
+// this one.
 const setupChannels = fabric.ProviderChannels | fabric.UserChannels
 
-// protocol is changed with anything that both ends have to agree on.
+// protocol is the version of everything that both ends have to agree on.
 const protocol = 1
 
-// An offer is what one end has for a link.
+// An offer tells what one end has for a link.
 type offer struct {
 	Protocol int         `json:"protocol"`
 	Rails    []railOffer `json:"rails,omitempty"`
-	Any      bool        `json:"any,omitempty"`      // one rail of these is meant
+	Any      bool        `json:"any,omitempty"`      // use one of these rails
 	Fallback bool        `json:"fallback,omitempty"` // Config.Fallback
 	Why      string      `json:"why,omitempty"`      // why there are no rails
-	Plain    bool        `json:"plain,omitempty"`    // the machine has no RDMA, and nobody said that it had
+	Plain    bool        `json:"plain,omitempty"`    // the machine has no RDMA and was not configured to have it
 }
 
 // A railOffer describes a device.
@@ -42,7 +42,7 @@ type railOffer struct {
 	Message int64   `json:"message"`
 }
 
-// gidText is a GID that is written as an address.
+// gidText is a GID that is encoded as an IP address.
 type gidText [16]byte
 
 func (g gidText) MarshalText() ([]byte, error) { return netip.AddrFrom16(g).MarshalText() }
@@ -53,29 +53,29 @@ func (g *gidText) UnmarshalText(b []byte) error {
 	return err
 }
 
-// An answer tells the queue pairs that one end has made.
+// An answer lists the queue pairs that one end has made.
 type answer struct {
 	QPN []uint32 `json:"qpn,omitempty"` // by lane
 	PSN []uint32 `json:"psn,omitempty"`
 	Why string   `json:"why,omitempty"` // why there are none
 }
 
-// ready is the last word before data: receives are posted.
+// ready is the last message of the set-up: receives are posted.
 type ready struct {
 	Why string `json:"why,omitempty"`
 }
 
-// noteSize is the size of every message of the set-up, padded with spaces.
+// noteSize is the size of every message of the set-up; it is padded with spaces.
 const noteSize = 8192
 
-// noteTag is the tag of step number step of the set-up.
+// noteTag returns the tag of a step of the set-up.
 func noteTag(step byte) *fabric.Tag {
 	t := fabric.Tag{0: step}
 	copy(t[8:], "rdma link set-up")
 	return &t
 }
 
-// swap sends ours and receives the peer's in theirs.
+// swap sends ours and decodes the peer's message into theirs.
 func swap(ctx context.Context, boot fabric.Link, step byte, ours, theirs any) error {
 	b, err := json.Marshal(ours)
 	if err != nil {
@@ -88,7 +88,8 @@ func swap(ctx context.Context, boot fabric.Link, step byte, ours, theirs any) er
 	for i := copy(out, b); i < len(out); i++ {
 		out[i] = ' '
 	}
-	// Both ends send first; neither may wait for the other to receive.
+	// Send and receive at once: both ends send first, and a send may wait for the
+	// receiver.
 	var wg sync.WaitGroup
 	var sendErr error
 	wg.Go(func() { sendErr = boot.Send(ctx, noteTag(step), out) })

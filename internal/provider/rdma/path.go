@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// A Path says how this rank reaches a peer.
+// A Path tells how this rank reaches a peer.
 type Path struct {
 	Peer   int
 	RDMA   bool
 	Reason string // why not RDMA
-	// Of RDMA: this rank's devices, one per rail, and the profile, "RC" or "UC".
+	// With RDMA: this rank's devices, one per rail, and the profile, "RC" or "UC".
 	Devices []string
 	Profile string
 }
@@ -26,14 +26,14 @@ func (p Path) String() string {
 	return fmt.Sprintf("rank %d: RDMA over %s (%s)", p.Peer, strings.Join(p.Devices, ", "), p.Profile)
 }
 
-// Paths lists the peers to which a link was made, by rank.
+// Paths lists how the peers with a link are reached, by rank.
 func (f *Fabric) Paths() []Path {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.SortedFunc(maps.Values(f.paths), func(a, b Path) int { return a.Peer - b.Peer })
 }
 
-// announce notes how a peer is reached and logs it, once.
+// announce records how a peer is reached, and logs it once.
 func (f *Fabric) announce(peer int, l *Link, why string, level slog.Level) {
 	p := Path{Peer: peer, Reason: why}
 	if l != nil {
@@ -54,8 +54,8 @@ func (f *Fabric) announce(peer int, l *Link, why string, level slog.Level) {
 	}
 	ctx := context.Background()
 	if p.RDMA {
-		f.cfg.Logger.Log(ctx, level, "rdma: in use", "rank", f.Rank(), "peer", peer, "devices", p.Devices, "profile", p.Profile)
+		f.cfg.Logger.Log(ctx, level, "rdma: using RDMA", "rank", f.Rank(), "peer", peer, "devices", p.Devices, "profile", p.Profile)
 		return
 	}
-	f.cfg.Logger.Log(ctx, level, "rdma: not in use for this pair", "rank", f.Rank(), "peer", peer, "instead", f.boot.Name(), "reason", why)
+	f.cfg.Logger.Log(ctx, level, "rdma: not using RDMA", "rank", f.Rank(), "peer", peer, "instead", f.boot.Name(), "reason", why)
 }

@@ -10,32 +10,33 @@ import (
 const (
 	maxRails = 4
 
-	// Reliable devices: slots hold a round number of payload bytes.
+	// Reliable devices: the payload of a slot is a round number of bytes.
 	smallRC       = 8 << 10
 	smallWindowRC = 32
 	bulkRC        = 64 << 10
 	bulkWindow    = 8
 	// directQueue is the number of writes to the peer's memory that may be
-	// under way on a rail beside those that come from slots.
+	// under way on a rail in addition to those from slots.
 	directQueue = 32
 
-	// Devices without: slots are whole frames, header included, and few, as
-	// the depth of a queue counts frames.
+	// Unreliable devices: slots are whole frames, including the header, and few,
+	// since the depth of a queue counts frames.
 	frameUC      = 4096
 	smallDepthUC = 32
 	bulkUC       = 16 * frameUC
-	// bulkSpareUC receives take copies of messages that were not lost.
+	// bulkSpareUC is the number of receives for repeats of messages that were not
+	// lost.
 	bulkSpareUC = 2
-	// fragments is the number of small slots up to which a message is sent
-	// in those: a bulk slot has to be sent whole.
+	// fragmentsUC is the number of small slots up to which a message is sent in
+	// them: a bulk slot is always sent whole.
 	fragmentsUC = 4
 
 	// controlSlots bounds the control messages that wait for their completion.
 	controlSlots = 8
 )
 
-// A plan is what both ends of a link agree on. Each end computes it from both
-// offers, and gets the same.
+// A plan is what both ends of a link agree on. Each end computes the same plan from both
+// offers.
 type plan struct {
 	rc    bool
 	frame int // hca.Limits.FrameSize
@@ -49,22 +50,22 @@ type plan struct {
 // A laneShape is the geometry of one queue pair's buffers.
 type laneShape struct {
 	size   int // bytes of a slot with its header
-	window int // data messages that may be sent without a grant
-	spare  int // receives for what needs no grant
+	window int // data messages that may be under way
+	spare  int // receives for messages that need no grant
 }
 
 func (s laneShape) payload() int { return s.size - headerSize }
 
-// A railPair joins a rail of the lower rank with one of the higher.
+// A railPair pairs a rail of the lower rank with one of the higher.
 type railPair struct{ low, high int }
 
-// newPlan agrees on what two offers allow. Offers that cannot be reconciled, or
-// devices too small for anything, are an error.
+// newPlan returns the plan for two offers. It is an error if they have no device in
+// common, or if a device's limits are too small.
 func newPlan(low, high *offer) (*plan, error) {
 	p := &plan{rc: true, sge: 2}
 	n := min(len(low.Rails), len(high.Rails))
 	if n == 0 {
-		return nil, fmt.Errorf("no device at one end")
+		return nil, fmt.Errorf("one end has no device")
 	}
 	if low.Any || high.Any {
 		n = 1
@@ -86,24 +87,26 @@ func newPlan(low, high *offer) (*plan, error) {
 		p.shapeUC(n, depth, message)
 	}
 	if need := p.smallQueue() + controlSlots; need > depth {
-		return nil, fmt.Errorf("the device's queues hold %d entries, %d are needed", depth, need)
+		return nil, fmt.Errorf("the device's queues have %d entries, %d are needed", depth, need)
 	}
 	return p, nil
 }
 
-// Receives beyond the window of the small lane take the control messages, which
-// are sent without a grant. How many can be unanswered at once is bounded, since
-// each reports something that happens a bounded number of times before the peer
-// has read it: per lane, the sender's quota of data messages is used up in
-// quarters; and the address of a receive buffer is told once per message, of
-// which no more than the bulk windows hold can pass meanwhile. A few more cover
-// requests and answers, of which one at a time is open.
+// shapeRC sets the shapes for reliable devices.
+//
+// The spare receives of the small lane are for control messages, which are sent without
+// a grant. The number under way is bounded, since each reports something that happens a
+// bounded number of times before the peer has read it: per lane, one for each quarter of
+// the window; and one advert per message, of which no more can pass in the meantime than
+// the bulk windows hold. A few more are for requests and answers, of which one is open
+// at a time.
 func (p *plan) shapeRC(rails int) {
 	p.eager = smallRC
 	p.small = laneShape{headerSize + smallRC, smallWindowRC, 5*(1+rails) + bulkWindow*rails + 4}
 	p.bulk = laneShape{headerSize + bulkRC, bulkWindow, 0}
 }
 
+// shapeUC sets the shapes for unreliable devices.
 func (p *plan) shapeUC(rails, depth int, message int64) {
 	p.small.size = frameUC
 	p.small.spare = 5*(1+rails) + 4
@@ -116,11 +119,11 @@ func (p *plan) shapeUC(rails, depth int, message int64) {
 	p.bulk = laneShape{max(frameUC, size&^(frameUC-1)), bulkWindow, bulkSpareUC}
 }
 
-// smallQueue is the number of receives of the small lane.
+// smallQueue returns the number of receives of the small lane.
 func (p *plan) smallQueue() int { return p.small.window + p.small.spare }
 
-// sendSize is the number of bytes to send for a slot with n bytes of payload: a
-// SEND has to cover as many frames as the RECV it will meet.
+// sendSize returns the number of bytes to send for a slot with n bytes of payload: a
+// SEND has to cover as many frames as its RECV.
 func (p *plan) sendSize(s laneShape, n int) int {
 	if p.frame == 0 {
 		return headerSize + n
@@ -128,12 +131,12 @@ func (p *plan) sendSize(s laneShape, n int) int {
 	return max(headerSize+n, (s.size-1)/p.frame*p.frame+1)
 }
 
-// frames is the number of queue entries that n bytes take.
+// frames returns the number of queue entries that n bytes take.
 func (p *plan) frames(n int) int { return hca.Limits{FrameSize: p.frame}.Frames(n) }
 
-// pairRails chooses n pairs of rails: those that are in the same small subnet
-// first, as the ends of a cable are, then those of equal position. Rows that name
-// the cables in different orders are thereby set right.
+// pairRails chooses n pairs of rails: first those in the same small subnet, as the ends
+// of a cable are, then those with the same index. So the ranks may list their cables in
+// different orders.
 func pairRails(low, high []railOffer, n int) []railPair {
 	usedLow, usedHigh := map[int]bool{}, map[int]bool{}
 	pairs := make([]railPair, 0, n)
@@ -165,7 +168,7 @@ func (p railPair) better(q railPair, low, high []railOffer) bool {
 	return abs(p.low-p.high) < abs(q.low-q.high)
 }
 
-// nearness grades two addresses: 2 if they share a /30, 1 if they share a /24.
+// nearness returns 2 if two addresses share a /30, 1 if they share a /24, and else 0.
 func nearness(a, b gidText) int {
 	common := 0
 	for i := range a {

@@ -6,10 +6,10 @@ import (
 	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
-// pump sends what the peer has granted and the queues have room for.
+// pump sends as much as the peer has granted and the send queues have room for.
 func (t *sender) pump() {
 	if t.pumping {
-		return // whoever does will see what is new
+		return // it will see what is new
 	}
 	t.pumping = true
 	for t.queue.len() > 0 && t.sending() {
@@ -24,9 +24,10 @@ func (t *sender) pump() {
 	t.pumping = false
 }
 
+// sending reports whether messages can still be sent.
 func (t *sender) sending() bool { return t.l.err == nil && t.broken == nil && !t.l.closed }
 
-// hand sends pieces of a message until it is all handed over, which it reports.
+// hand sends pieces of a message and reports whether all are posted.
 func (t *sender) hand(op *sendOp) bool {
 	if op.mode == undecided && !t.decide(op) {
 		return false
@@ -48,14 +49,15 @@ func (t *sender) hand(op *sendOp) bool {
 	return true
 }
 
-// bulkLane is the lane of the next piece: they go round the rails, starting with
-// another one for each message.
+// bulkLane returns the lane of the next piece: pieces take the rails in turn, and each
+// message starts with another rail.
 func (t *sender) bulkLane(op *sendOp) *lane {
 	rails := uint64(len(t.l.rails))
 	return t.l.lanes[1+(op.msg+uint64(op.frag))%rails]
 }
 
-// sendPiece sends the next piece of a message in a slot of a lane, if it can.
+// sendPiece sends the next piece of a message in a slot of a lane. It reports false if
+// that has to wait.
 func (t *sender) sendPiece(op *sendOp, ln *lane) bool {
 	n := min(ln.shape.payload(), len(op.b)-op.off)
 	size := t.l.plan.sendSize(ln.shape, n)
@@ -95,7 +97,7 @@ func (t *sender) sendPiece(op *sendOp, ln *lane) bool {
 	return true
 }
 
-// source is the key of registered memory that a rail can send from.
+// source returns the key of src for the device of a lane, if src is registered there.
 func (op *sendOp) source(ln *lane, src []byte) (uint32, bool) {
 	if op.reg == nil {
 		return 0, false
@@ -107,12 +109,12 @@ func (op *sendOp) source(ln *lane, src []byte) (uint32, bool) {
 	return mr.LKey(), true
 }
 
-// stageUnlocked is the size from which a copy lets the other side work.
+// stageUnlocked is the size from which a copy is made without holding Link.mu.
 const stageUnlocked = 16 << 10
 
-// stage copies a piece of a caller's buffer into a slot, behind the header if
-// there is one, and completes that. Only pump calls it, so nothing else touches
-// the slot, the op or the queue meanwhile.
+// stage copies a piece of a caller's buffer into a slot, after the header if there is
+// one, and adds the checksum. Only pump calls it, so nothing else touches the slot, the
+// op or the queue in the meantime.
 func (t *sender) stage(slot []byte, at int, src []byte) {
 	if len(src) >= stageUnlocked {
 		t.l.mu.Unlock()

@@ -20,7 +20,8 @@ type rail struct {
 	cq   hca.CQ
 }
 
-// queueSizes are the entries of a lane's queues: receives, then sends.
+// queueSizes returns the shape of a lane and the number of entries of its receive and
+// send queues.
 func (p *plan) queueSizes(id int) (shape laneShape, recv, send int) {
 	shape = p.bulk
 	if id == 0 {
@@ -41,7 +42,7 @@ func (p *plan) queueSizes(id int) (shape laneShape, recv, send int) {
 	return shape, recv, send
 }
 
-// txSlots is the number of a lane's slots for sending: the last is for probes, and
+// txSlots returns the number of a lane's slots for sending: the last is for probes, and
 // on the small lane those before it are for control messages.
 func txSlots(id int, s laneShape) int {
 	if id == 0 {
@@ -50,7 +51,7 @@ func txSlots(id int, s laneShape) int {
 	return s.window + 1
 }
 
-// stride is the distance of slots in memory.
+// stride returns the distance between slots in memory.
 func (p *plan) stride(s laneShape) int {
 	const line = 128
 	return (s.size + line - 1) &^ (line - 1)
@@ -60,7 +61,7 @@ func (p *plan) stride(s laneShape) int {
 func (l *Link) openRail(i int, dev *device) (err error) {
 	books, p := &l.f.books, l.plan
 	r := &rail{dev: dev}
-	l.rails = append(l.rails, r) // closeRails finds what there is of it
+	l.rails = append(l.rails, r) // so that closeRails releases what was made
 	ids := []int{1 + i}
 	if i == 0 {
 		ids = []int{0, 1}
@@ -97,7 +98,7 @@ func (l *Link) openRail(i int, dev *device) (err error) {
 	return nil
 }
 
-// makePSNs chooses where each lane starts to count its packets.
+// makePSNs chooses the first packet number of each lane.
 func makePSNs(lanes int) []uint32 {
 	psn := make([]uint32, lanes)
 	for i := range psn {
@@ -106,7 +107,7 @@ func makePSNs(lanes int) []uint32 {
 	return psn
 }
 
-// connect joins every queue pair to the peer's and posts the receives.
+// connect connects every queue pair to the peer's and posts the receives.
 func (l *Link) connect(psn []uint32, theirs *answer, peerRails []railOffer) error {
 	if len(theirs.QPN) != len(l.lanes) || len(theirs.PSN) != len(l.lanes) {
 		return errProtocol
@@ -128,7 +129,7 @@ func (l *Link) connect(psn []uint32, theirs *answer, peerRails []railOffer) erro
 	return l.err
 }
 
-// closeRails releases everything. Nobody uses it any more.
+// closeRails releases all objects of the link, which are no longer in use.
 func (l *Link) closeRails() error {
 	var first error
 	books := &l.f.books

@@ -6,20 +6,20 @@ import (
 	"thundercollective/fabric"
 )
 
-// receiver is the receiving side of a link, guarded by Link.mu.
+// receiver is the receiving side of a link. It is guarded by Link.mu.
 type receiver struct {
 	side
 	msg uint64 // number of the next message
 
-	advertised bool // the caller's buffer is open to the peer
+	advertised bool // the peer may write to the caller's buffer
 	advert     advert
-	missing    uint32 // rails, by bit, whose last write has not come
+	missing    uint32 // bit set of the rails whose last write has not arrived
 
 	hasAnnounced bool
 	announced    announcement
 }
 
-// receive takes the next message, into b or, if f is not nil, through f.
+// receive receives the next message into b or, if f is not nil, passes it to f.
 func (r *receiver) receive(ctx context.Context, tag *fabric.Tag, n int, b []byte, f func(off int, p []byte) error) error {
 	l := r.l
 	l.mu.Lock()
@@ -55,7 +55,7 @@ func (r *receiver) receive(ctx context.Context, tag *fabric.Tag, n int, b []byte
 		}
 		if l.err != nil {
 			if l.engine.poll(&r.side) {
-				continue // what came before the end is still ours
+				continue // what arrived before the end can be received
 			}
 			return r.quit(l.err)
 		}
@@ -73,7 +73,8 @@ func (r *receiver) receive(ctx context.Context, tag *fabric.Tag, n int, b []byte
 	return nil
 }
 
-// nextPiece finds a lane whose first piece belongs to the message that is next.
+// nextPiece returns a lane whose first piece belongs to the next message; nil if there
+// is none.
 func (r *receiver) nextPiece() *lane {
 	for _, ln := range r.l.lanes {
 		if ln.in.ready.len() > 0 && ln.in.ready.front().msg == r.msg {
@@ -83,7 +84,7 @@ func (r *receiver) nextPiece() *lane {
 	return nil
 }
 
-// take hands a piece out and gives its slot back.
+// take copies a piece to b or passes it to f, and frees its slot.
 func (r *receiver) take(ln *lane, p *piece, b []byte, f func(off int, p []byte) error) (err error) {
 	if p.off > p.len || uint64(p.n) > p.len-p.off {
 		r.l.lose(errProtocol)
@@ -104,8 +105,8 @@ func (r *receiver) take(ln *lane, p *piece, b []byte, f func(off int, p []byte) 
 	return err
 }
 
-// answer reacts to a sender that waits to be told how to send: with slots, if
-// nothing was advertised, or with an error if its message is not the expected one.
+// answer answers an announcement: the sender is to use slots if nothing was advertised.
+// It returns an error if the announced message is not the expected one.
 func (r *receiver) answer(tag *fabric.Tag, n int) error {
 	if !r.hasAnnounced || r.announced.msg != r.msg {
 		return nil
@@ -121,12 +122,13 @@ func (r *receiver) answer(tag *fabric.Tag, n int) error {
 	return nil
 }
 
+// refuse returns the error for a message that is not the expected one.
 func (r *receiver) refuse(want *fabric.Tag, n int, got fabric.Tag, gotLen uint64) error {
 	return &fabric.TagError{Peer: r.l.peer, Want: *want, Got: got, WantLen: uint64(n), GotLen: gotLen}
 }
 
-// fault returns why nothing more can be received, the peer's end apart: what it
-// sent before is received first.
+// fault returns why nothing more can be received. The loss of the peer is not a reason:
+// what it sent before is received first.
 func (r *receiver) fault() error {
 	switch {
 	case r.l.closed:
@@ -137,7 +139,7 @@ func (r *receiver) fault() error {
 	return r.cause()
 }
 
-// quit ends the receiving side. Nothing writes to the caller's buffer after it.
+// quit ends the receiving side. After it nothing writes to the caller's buffer.
 func (r *receiver) quit(err error) error {
 	if r.broken == nil {
 		r.broken = err

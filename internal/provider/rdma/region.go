@@ -10,15 +10,15 @@ import (
 	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
-// A region is memory of Alloc, known to every device of the fabric.
+// A region is memory of Alloc, registered with every device of the fabric.
 type region struct {
 	mem []byte
 	mrs [][]hca.MR // by device; several where the device limits their size
-	len []int      // of each of a device's
+	len []int      // by device: the size of each registration
 }
 
-// on is the registration of b, a part of the region, on a device; nil if b crosses
-// the border of two.
+// on returns the registration of b, a part of the region, with a device; nil if b spans
+// two of them.
 func (g *region) on(d *device, b []byte) hca.MR {
 	off := int(address(b) - address(g.mem))
 	size := g.len[d.num]
@@ -28,8 +28,8 @@ func (g *region) on(d *device, b []byte) hca.MR {
 	return g.mrs[d.num][off/size]
 }
 
-// memory is what Alloc has given out. Fabric.mu guards changes; the list is read
-// without a lock.
+// memory holds the regions of Alloc. Fabric.mu guards changes; the list is read without
+// a lock.
 type memory struct {
 	cfg       *Config
 	books     *ledger
@@ -37,7 +37,7 @@ type memory struct {
 	regions   atomic.Pointer[[]*region] // by address
 }
 
-// find returns the region that b lies in; nil if there is none.
+// find returns the region that contains b; nil if there is none.
 func (m *memory) find(b []byte) *region {
 	all := m.regions.Load()
 	if all == nil || len(b) == 0 {
@@ -57,13 +57,13 @@ func (m *memory) find(b []byte) *region {
 	return nil
 }
 
-// alloc returns n bytes of memory that every device knows.
+// alloc returns n bytes of memory that is registered with every device.
 func (m *memory) alloc(n int) ([]byte, error) {
 	devices := m.inventory.devices
 	if len(devices) == 0 {
-		return make([]byte, n), nil // all links are the boot fabric's
+		return make([]byte, n), nil // the boot fabric has all links
 	}
-	const page = 16 << 10 // of any system this runs on
+	const page = 16 << 10 // a multiple of the page size of every supported system
 	mem, err := m.cfg.Host.Map((n + page - 1) &^ (page - 1))
 	if err != nil {
 		return nil, fmt.Errorf("rdma: allocating %d bytes: %w", n, err)
@@ -90,7 +90,7 @@ func (m *memory) alloc(n int) ([]byte, error) {
 
 func byAddress(a, b *region) int { return cmp.Compare(address(a.mem), address(b.mem)) }
 
-// set replaces the list, which is read without a lock.
+// set replaces the list with an edited copy.
 func (m *memory) set(edit func([]*region) []*region) {
 	var all []*region
 	if p := m.regions.Load(); p != nil {
@@ -107,7 +107,7 @@ func (m *memory) free(b []byte) error {
 	}
 	g := m.find(b)
 	if g == nil || address(g.mem) != address(b) {
-		return errors.New("rdma: freeing memory that Alloc did not return")
+		return errors.New("rdma: free of memory that Alloc did not return")
 	}
 	m.set(func(all []*region) []*region {
 		return slices.DeleteFunc(all, func(h *region) bool { return h == g })

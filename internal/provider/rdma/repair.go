@@ -5,43 +5,42 @@ import (
 	"time"
 )
 
-// errSilent is the cause when an unreliable path stays silent.
-var errSilent = errors.New("no acknowledgement; every repeat was lost or the peer is stuck")
+// errSilent is the cause when the peer on an unreliable device is silent.
+var errSilent = errors.New("no acknowledgement: all repeats were lost, or the peer hangs")
 
-// The time to the next probe grows by this factor, up to this many times
-// Config.Retry: a peer that is only slow has receives for two.
+// The time to the next probe grows by backoffBy, up to maxBackoff times Config.Retry: a
+// peer that is only slow has receives for two probes.
 const backoffBy, maxBackoff = 4, 64
 
-// repair is the sending side of an unreliable lane: it keeps what was sent until
-// the peer has acknowledged it, and sends it again when it has to. It is guarded by
-// Link.mu, like its lane.
+// repair keeps what was sent on an unreliable lane until the peer has acknowledged it,
+// and sends it again when necessary. It is guarded by Link.mu, like its lane.
 //
-// When a message was lost or damaged, or is not acknowledged in time, a probe is
-// sent on the lane, and nothing else until the peer has answered it. As a queue
-// pair keeps its order, the answer tells exactly what has arrived of all that was
-// sent before, and the peer has posted the receives of what it threw away; so what
-// is missing can be sent again, and no repeat meets an empty queue.
+// When a message was lost or damaged, or is not acknowledged in time, a probe is sent on
+// the lane, and nothing else until the peer has answered it. A queue pair delivers in
+// order, so the answer tells exactly what has arrived of everything sent before the
+// probe, and the peer has posted new receives for what it discarded. So the missing
+// messages can be sent again, and every repeat finds a posted receive.
 type repair struct {
-	acked  uint64 // the peer has all data messages below
+	acked  uint64 // the peer has all data messages below this
 	slotOf []int  // by number % window
 	uses   []txUse
 
 	probing bool
 	probe   uint64 // number of the last one
-	posted  int    // probes with the device
-	next    uint64 // messages from here to end have to be sent again
+	posted  int    // probes that have not completed
+	next    uint64 // messages from next to end have to be sent again
 	end     uint64
 
 	since   time.Time // of the last acknowledgement, or probe
 	alive   time.Time // of the last acknowledgement
 	backoff int       // times Config.Retry until the next probe
-	starved bool      // waits for a grant
+	starved bool      // the lane waits for a grant
 }
 
 // txUse is the state of a tx slot.
 type txUse struct {
 	size    int  // bytes to send
-	posted  int  // requests with the device
+	posted  int  // requests that have not completed
 	pending bool // not acknowledged
 }
 
@@ -52,10 +51,10 @@ func newRepair(window int, now time.Time) repair {
 // busy reports whether a repair is under way.
 func (r *repair) busy() bool { return r.probing || r.next < r.end }
 
-// unacked is the number of messages that the peer has not acknowledged.
+// unacked returns the number of messages that the peer has not acknowledged.
 func (o *laneOut) unacked() int { return int(o.next - o.repair.acked) }
 
-// keep remembers a message that is about to be posted for the first time.
+// keep records a message that is about to be sent for the first time.
 func (r *repair) keep(seq uint64, slot, size int, now time.Time) {
 	r.slotOf[seq%uint64(len(r.slotOf))] = slot
 	r.uses[slot] = txUse{size: size, posted: 1, pending: true}
@@ -64,7 +63,7 @@ func (r *repair) keep(seq uint64, slot, size int, now time.Time) {
 	}
 }
 
-// landed notes that the device is done with a slot.
+// landed records that a request to send a slot has completed.
 func (r *repair) landed(o *laneOut, slot int) {
 	if slot == o.slots-1 {
 		r.posted--
@@ -74,14 +73,14 @@ func (r *repair) landed(o *laneOut, slot int) {
 	r.reuse(o, slot)
 }
 
-// reuse frees a slot that neither the device nor the peer needs any more.
+// reuse frees a slot if it is acknowledged and no request uses it.
 func (r *repair) reuse(o *laneOut, slot int) {
 	if u := &r.uses[slot]; !u.pending && u.posted == 0 {
 		o.free = append(o.free, slot)
 	}
 }
 
-// acknowledged notes that the peer has everything below ack.
+// acknowledged records that the peer has everything below ack.
 func (r *repair) acknowledged(o *laneOut, ack uint64, now time.Time) {
 	if ack <= r.acked || ack > o.next {
 		return
@@ -98,8 +97,8 @@ func (r *repair) acknowledged(o *laneOut, ack uint64, now time.Time) {
 	}
 }
 
-// answered notes the answer to a probe. What the peer said with it has been
-// acknowledged.
+// answered records the answer to a probe. The acknowledgement that came with it has
+// been processed.
 func (r *repair) answered(o *laneOut, probe uint64) {
 	if r.probing && probe == r.probe {
 		r.probing = false
@@ -107,7 +106,7 @@ func (r *repair) answered(o *laneOut, probe uint64) {
 	}
 }
 
-// ask sends a probe, if the last one has left.
+// ask sends a probe, unless the last one has not completed.
 func (ln *lane) ask(now time.Time) {
 	r := &ln.out.repair
 	r.since = now
@@ -126,7 +125,7 @@ func (ln *lane) ask(now time.Time) {
 	ln.sendSlot(slot, size, entries)
 }
 
-// mend sends again what has to be.
+// mend sends again what is missing at the peer.
 func (ln *lane) mend() {
 	r := &ln.out.repair
 	for ; r.next < r.end; r.next++ {
@@ -142,8 +141,8 @@ func (ln *lane) mend() {
 	}
 }
 
-// overdue does what time demands of a lane: probes when acknowledgements are late,
-// asks for a grant that may have been lost, and gives up in the end.
+// overdue handles the timeouts of a lane: it sends a probe when acknowledgements are
+// late, requests a grant that may have been lost, and finally gives the peer up.
 func (ln *lane) overdue(now time.Time) {
 	r := &ln.out.repair
 	waiting := ln.out.unacked() > 0

@@ -5,8 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Resources counts the objects that a Fabric holds on its devices. All are 0
-// after Close.
+// Resources counts the objects that a Fabric has on its devices. All are 0 after Close.
 type Resources struct {
 	Devices, PDs, CQs, QPs, MRs, Channels int
 }
@@ -15,7 +14,7 @@ func (r Resources) String() string {
 	return fmt.Sprintf("%d devices, %d PDs, %d CQs, %d QPs, %d MRs, %d channels", r.Devices, r.PDs, r.CQs, r.QPs, r.MRs, r.Channels)
 }
 
-// ledger keeps the count.
+// ledger counts the objects.
 type ledger struct {
 	devices, pds, cqs, qps, mrs, channels atomic.Int64
 }
@@ -27,11 +26,11 @@ func (l *ledger) read() Resources {
 	}
 }
 
-// a closer is any object of a device.
+// A closer is any object of a device.
 type closer interface{ Close() error }
 
-// release closes an object and takes it off the count; the first error of several
-// is kept. What failed to close stays counted.
+// release closes an object and decrements its count. If that fails, it keeps the count
+// and sets *first unless an earlier call has.
 func release(count *atomic.Int64, c closer, first *error) {
 	if err := c.Close(); err != nil {
 		if *first == nil {

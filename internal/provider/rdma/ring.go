@@ -1,6 +1,6 @@
 package rdma
 
-// ring is a queue that reuses its memory. It grows when it has to.
+// ring is a queue that reuses its memory and grows when necessary.
 type ring[T any] struct {
 	buf     []T
 	head, n int

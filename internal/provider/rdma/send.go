@@ -7,40 +7,40 @@ import (
 	"thundercollective/fabric"
 )
 
-// sender is the sending side of a link, guarded by Link.mu.
+// sender is the sending side of a link. It is guarded by Link.mu.
 type sender struct {
 	side
 	msg     uint64        // number of the next message
-	queue   ring[*sendOp] // not handed over to the device yet
-	open    ring[*sendOp] // in order, from the first whose buffer is needed
-	reading int           // requests with the device that read such buffers
-	pumping bool          // somebody works on the queue; it may let go of mu
+	queue   ring[*sendOp] // not completely posted yet
+	open    ring[*sendOp] // in order, from the first whose buffer is still in use
+	reading int           // requests under way that read callers' buffers
+	pumping bool          // pump is running; it may release mu
 	spare   []*sendOp
 
-	// What the peer said of how it wants a message.
+	// How the peer wants a message.
 	hasAdvert bool
 	advert    advert
-	inSlots   bool // it took the last one in slots
+	inSlots   bool // it wanted the last one in slots
 	announced announcement
 }
 
-// A sendOp is a message on its way out of its buffer.
+// A sendOp is a message whose buffer is still in use.
 type sendOp struct {
 	tag    fabric.Tag
 	b      []byte
-	reg    *region // that b lies in; nil if none
+	reg    *region // that contains b; nil if none
 	msg    uint64
 	mode   mode
-	off    int // bytes handed over
-	frag   int // and requests
-	asked  bool
-	handed bool // all of it
-	failed bool // one of its requests
-	reads  int  // requests with the device that read b
-	done   bool // b is the caller's again
+	off    int  // bytes posted
+	frag   int  // pieces posted
+	asked  bool // it was announced
+	handed bool // all of it was posted
+	failed bool // one of its requests failed
+	reads  int  // requests under way that read b
+	done   bool // b may be reused
 }
 
-// A mode is the way a message is sent.
+// A mode is how a message is sent.
 type mode byte
 
 const (
@@ -50,7 +50,7 @@ const (
 	direct         // written to the receiver's memory
 )
 
-// send sends b and returns when it is the caller's again.
+// send sends b and returns when b may be reused.
 func (t *sender) send(ctx context.Context, tag *fabric.Tag, b []byte) error {
 	l := t.l
 	l.mu.Lock()
@@ -73,7 +73,7 @@ func (t *sender) send(ctx context.Context, tag *fabric.Tag, b []byte) error {
 	return nil
 }
 
-// post begins to send b; done reports whether it is the caller's again.
+// post begins to send b; done reports whether b may be reused.
 func (t *sender) post(tag *fabric.Tag, b []byte) (done bool, err error) {
 	l := t.l
 	l.mu.Lock()
@@ -90,7 +90,7 @@ func (t *sender) post(tag *fabric.Tag, b []byte) (done bool, err error) {
 	return done, nil
 }
 
-// await waits until at most left of the posted buffers are not the caller's again.
+// await waits until at most left of the posted buffers are still in use.
 func (t *sender) await(ctx context.Context, left int) error {
 	l := t.l
 	l.mu.Lock()
@@ -120,7 +120,7 @@ func (t *sender) fault() error {
 	return t.l.err
 }
 
-// quit ends the sending side. Nothing reads the caller's buffers after it.
+// quit ends the sending side. After it nothing reads the callers' buffers.
 func (t *sender) quit(err error) error {
 	if t.broken == nil {
 		t.broken = err
@@ -142,6 +142,7 @@ func (t *sender) quit(err error) error {
 	return err
 }
 
+// newOp queues a message.
 func (t *sender) newOp(tag *fabric.Tag, b []byte) *sendOp {
 	var op *sendOp
 	if n := len(t.spare); n > 0 {
@@ -156,8 +157,8 @@ func (t *sender) newOp(tag *fabric.Tag, b []byte) *sendOp {
 	return op
 }
 
-// tidy puts away the messages at the front whose buffers are the caller's again,
-// and returns the number of the others.
+// tidy removes the messages at the front whose buffers may be reused, and returns the
+// number of the others.
 func (t *sender) tidy() int {
 	for t.open.len() > 0 && (*t.open.front()).done {
 		t.spare = append(t.spare, t.open.pop())
@@ -165,7 +166,7 @@ func (t *sender) tidy() int {
 	return t.open.len()
 }
 
-// settle notes that a message needs its buffer no more, if that is so.
+// settle marks a message as done if its buffer may be reused.
 func (t *sender) settle(op *sendOp) {
 	if !op.handed || op.reads > 0 || op.failed {
 		return

@@ -8,18 +8,18 @@ import (
 	"thundercollective/internal/spin"
 )
 
-// A side is one direction of a link, as its caller sees it. It is guarded by
-// Link.mu.
+// A side is the state that sender and receiver have in common: the call under way and
+// how it waits. It is guarded by Link.mu.
 type side struct {
 	l      *Link
 	ctx    context.Context // of the call under way; nil if there is none
 	watch  ctxwatch.Watch  // of the context of the latest call
 	spin   spin.Spinner
-	broken error // set once the direction is over
+	broken error // returned by every further call
 	parked bool
-	poked  bool // something happened while the caller was polling
+	poked  bool // notify was called while the caller was polling
 	wake   chan struct{}
-	timer  *time.Timer // where there are no events
+	timer  *time.Timer // for sleeping without events
 }
 
 func (s *side) init(l *Link) {
@@ -42,13 +42,13 @@ func (s *side) begin(ctx context.Context) {
 	s.watch.Set(ctx)
 }
 
-// end ends it.
+// end ends the call.
 func (s *side) end() {
 	s.ctx = nil
 	s.l.leave()
 }
 
-// cause returns the error of a context that has ended during a call; nil if none has.
+// cause returns why the context of the call under way has ended; nil if it has not.
 func (s *side) cause() error {
 	if s.ctx == nil || s.ctx.Err() == nil {
 		return nil
@@ -56,7 +56,7 @@ func (s *side) cause() error {
 	return context.Cause(s.ctx)
 }
 
-// notify tells the side that its caller should look again.
+// notify makes the caller of the side check its state again.
 func (s *side) notify() {
 	if !s.parked {
 		s.poked = true
@@ -64,14 +64,14 @@ func (s *side) notify() {
 	}
 	select {
 	case s.wake <- struct{}{}:
-	default: // it has been told
+	default: // a wake-up is pending
 	}
 }
 
-// enter begins a call on one side.
+// enter begins a call.
 func (l *Link) enter() { l.busy++ }
 
-// leave ends it. What is still to be done without a caller is provided for.
+// leave ends a call, and arranges for what has to be done without one.
 func (l *Link) leave() {
 	l.busy--
 	if l.closed && l.busy == 0 {

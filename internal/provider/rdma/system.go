@@ -7,8 +7,8 @@ import (
 	"thundercollective/internal/provider/rdma/verbs"
 )
 
-// systemHost loads the system's RDMA library. On Linux a program that can do so
-// needs the C library's dynamic linker at its start.
+// systemHost loads the system's RDMA library. On Linux, this makes the program depend on
+// the C library's dynamic linker.
 func systemHost() (hca.Host, error) {
 	h, err := verbs.NewHost()
 	if err != nil {

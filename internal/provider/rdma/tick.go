@@ -2,15 +2,15 @@ package rdma
 
 import "time"
 
-// tickEvery is how often a link that needs it is looked after: acknowledgements
-// are held back for that long at the most, in the hope that data will carry them.
+// tickEvery is the interval between ticks. Acknowledgements are delayed by at most this,
+// so that data messages can carry them.
 const tickEvery = time.Millisecond
 
-// lookEvery is how often a reliable link is looked at that nobody uses, while the
-// device has requests: one of them may have failed.
+// lookEvery is the interval between ticks of a reliable link that is not in use while
+// requests have not completed: one of them may have failed.
 const lookEvery = 100 * time.Millisecond
 
-// startTicking makes run look after the link.
+// startTicking makes run call tick.
 func (e *engine) startTicking() {
 	if e.ticking {
 		return
@@ -22,7 +22,7 @@ func (e *engine) startTicking() {
 	}
 }
 
-// wantsTick reports whether something has to be done in time.
+// wantsTick reports whether a timeout is pending.
 func (e *engine) wantsTick() bool {
 	if e.l.err != nil {
 		return false
@@ -38,7 +38,7 @@ func (e *engine) wantsTick() bool {
 	return false
 }
 
-// run looks after the link until stop is closed.
+// run calls tick when needed, until stop is closed.
 func (e *engine) run() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -59,8 +59,8 @@ func (e *engine) run() {
 	}
 }
 
-// tickIn is the time to the next tick. Without events, what was posted waits for
-// nothing else.
+// tickIn returns the time to the next tick. Without events, posted messages make
+// progress only by ticks.
 func (e *engine) tickIn() time.Duration {
 	e.l.mu.Lock()
 	defer e.l.mu.Unlock()
@@ -73,7 +73,7 @@ func (e *engine) tickIn() time.Duration {
 	return tickEvery
 }
 
-// tick reports whether another is needed.
+// tick polls and handles timeouts. It reports whether another tick is needed.
 func (e *engine) tick() bool {
 	e.poll(nil)
 	if !e.l.rc && e.l.err == nil {

@@ -12,7 +12,7 @@ import (
 	"thundercollective/internal/crc32c"
 )
 
-// A Device is one open stream. Read and Write may transfer less than asked.
+// A Device is one open USB4 stream. Read and Write may transfer less than asked.
 type Device = io.ReadWriteCloser
 
 const (
@@ -22,17 +22,20 @@ const (
 	blockSize = 16*frameSize - headSize
 )
 
-// Errors that mean the rail, not the peer.
+// Errors of a rail, which do not mean that the peer is lost.
 var (
-	// ErrCorrupt says that bytes arrived changed, or not at all.
-	ErrCorrupt = errors.New("stream: a block arrived damaged")
-	// ErrSilent says that the other end has not been heard of for too long.
-	ErrSilent = errors.New("stream: nothing was heard for too long")
+	// ErrCorrupt means that bytes were changed or lost on the cable.
+	ErrCorrupt = errors.New("stream: a block was damaged on the way")
+	// ErrSilent means that nothing has arrived from the other end for too long.
+	ErrSilent = errors.New("stream: nothing arrived for too long")
 )
 
-// Conn is a reliable stream of bytes in both directions, over two devices: what is
-// not delivered right ends it. It has to be read all the time: an end that does not
-// read hears nothing, and takes the cable for dead.
+// Conn is a reliable bidirectional byte stream over two devices: an error on the cable
+// ends it. It must be read all the time: an end that does not read receives no
+// heartbeats and concludes that the cable is dead.
+//
+// writing guards the fields for writing, mu guards err; the fields for reading belong to
+// the reader.
 type Conn struct {
 	in, out Device
 	name    string
@@ -45,9 +48,9 @@ type Conn struct {
 	wrote   time.Time
 
 	rbuf  []byte // the block that is being read
-	rest  []byte // of its bytes, those that Read has not handed out
+	rest  []byte // the part of it that Read has not returned
 	rseq  uint32
-	watch *time.Timer // fires when nothing was heard
+	watch *time.Timer // fires when nothing has arrived for silence
 
 	mu     sync.Mutex
 	err    error
@@ -56,7 +59,7 @@ type Conn struct {
 	wg     sync.WaitGroup
 }
 
-// newConn starts talking over devices whose ends have found each other.
+// newConn returns a Conn over devices whose ends have met.
 func newConn(in, out Device, name string, silence time.Duration, onClose func()) *Conn {
 	c := &Conn{
 		in: in, out: out, name: name, silence: silence, onClose: onClose,
@@ -67,7 +70,7 @@ func newConn(in, out Device, name string, silence time.Duration, onClose func())
 	return c
 }
 
-// beat sends an empty block whenever nothing else was sent for a while.
+// beat sends an empty block whenever nothing was sent for a while.
 func (c *Conn) beat() {
 	every := c.silence / 4
 	tick := time.NewTicker(every)
@@ -138,7 +141,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 // next reads one block.
 func (c *Conn) next() error {
 	if err := c.failure(); err != nil {
-		return err // never read on after an end
+		return err // reading past the end is not allowed
 	}
 	head := c.rbuf[:headSize]
 	if _, err := io.ReadFull(c.in, head); err != nil {
@@ -164,7 +167,7 @@ func (c *Conn) next() error {
 	return nil
 }
 
-// fail ends the connection and returns why it ended first.
+// fail ends the connection and returns the first error that did.
 func (c *Conn) fail(err error) error {
 	c.mu.Lock()
 	if c.err == nil {
@@ -201,14 +204,14 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// LocalAddr, RemoteAddr and the deadlines make it a net.Conn, for the handshake,
-// which the caller bounds by closing.
+// LocalAddr names the stream. Together with RemoteAddr and the deadlines it makes Conn
+// a net.Conn for the handshake, which the caller ends by closing.
 func (c *Conn) LocalAddr() net.Addr { return addr(c.name) }
 
 // RemoteAddr names the stream.
 func (c *Conn) RemoteAddr() net.Addr { return addr(c.name) }
 
-// SetDeadline does nothing: whoever waits too long closes.
+// SetDeadline does nothing: close the connection instead.
 func (c *Conn) SetDeadline(time.Time) error { return nil }
 
 // SetReadDeadline does nothing.

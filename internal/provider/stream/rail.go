@@ -15,26 +15,27 @@ import (
 	"thundercollective/internal/rendezvous/handshake"
 )
 
-// A Config describes a cable that carries streams.
+// A Config describes a cable that carries USB4 streams.
 type Config struct {
 	// Service is the peer's service in the Thunderbolt domain, as in "0-1.3".
 	Service string
-	// Near and Far name both ends, the other way round at the other end.
+	// Near and Far name this end and the other.
 	Near, Far string
-	// First says which end this is; the other says the opposite. It is the one
-	// that dials, so the higher rank.
+	// First is true at exactly one end: the one that dials, which is the higher
+	// rank.
 	First bool
-	// Hello introduces the dialler, and Token proves both ends.
+	// Hello identifies the dialler, and Token authenticates both ends.
 	Hello handshake.Hello
 	Token []byte
-	// Silence is how long a cable may say nothing; 2 s if 0.
+	// Silence is how long a cable may deliver nothing before it counts as lost; 2 s
+	// if 0.
 	Silence time.Duration
-	// System is where streams are; the machine's own if nil.
+	// System creates the streams; that of this machine if nil.
 	System System
 }
 
-// Rail makes the rail. It has one stream of rails in each link, which is two of the
-// driver's: those are few.
+// Rail returns the rail over a cable. It has one stream in each link, which takes two
+// USB4 streams: the driver has few.
 func Rail(cfg Config) rails.Rail {
 	if cfg.Silence == 0 {
 		cfg.Silence = 2 * time.Second
@@ -43,7 +44,7 @@ func Rail(cfg Config) rails.Rail {
 		cfg.System = linux{}
 	}
 	return rails.Rail{
-		Near: cfg.Near, Far: cfg.Far, Device: "usb4 " + cfg.Service, Meet: true, Streams: 1,
+		Near: cfg.Near, Far: cfg.Far, Device: "usb4 " + cfg.Service, BothOpen: true, Streams: 1,
 		Open: func(ctx context.Context, ch fabric.Channel, stream, streams int) (rails.Conn, error) {
 			c, err := open(ctx, &cfg, ch, stream)
 			if err != nil {
@@ -58,9 +59,9 @@ func Rail(cfg Config) rails.Rail {
 	}
 }
 
-// names returns those of the two streams of a conversation: what the first end writes
-// to, and what it reads from. Several ranks of a machine may share a cable, and so may
-// a job and what an earlier one has left behind.
+// names returns the names of the two USB4 streams of a connection: the one that the
+// first end writes to, and the one it reads from. They are unique among the ranks of a
+// machine, which may share a cable, and differ from what an earlier job left behind.
 func (cfg *Config) names(ch fabric.Channel, stream int) (up, down string) {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d/%d/%d/%d/%d", cfg.Hello.Generation, cfg.Hello.From, cfg.Hello.To, ch, stream)
@@ -68,8 +69,9 @@ func (cfg *Config) names(ch fabric.Channel, stream int) (up, down string) {
 	return "u" + n, "d" + n
 }
 
-// open makes both streams of a conversation and waits for the other end. Both are made
-// before either is opened, since an end can open only what the other has made.
+// open creates both USB4 streams of a connection and waits for the other end. Both are
+// created before either is opened, since an end can open only what the other has
+// created.
 func open(ctx context.Context, cfg *Config, ch fabric.Channel, stream int) (*Conn, error) {
 	outName, inName := cfg.names(ch, stream)
 	if !cfg.First {
@@ -122,10 +124,10 @@ func frame(text string) []byte {
 	return b
 }
 
-// meet waits until both ends read: what is written before the other has opened the
-// stream may be lost, but what comes after hearing of it is not. The first end
-// repeats its hello until it is answered, and then says that it is ready; the second
-// answers the first hello it hears, and skips the others until then.
+// meet waits until both ends read: what is written before the other end has opened the
+// stream may be lost, but nothing is after it has answered. The first end repeats its
+// hello until it is answered, and then sends ready; the second answers the first hello
+// it receives and skips further ones until ready.
 func meet(ctx context.Context, in, out Device, first bool) error {
 	stop := context.AfterFunc(ctx, func() { in.Close(); out.Close() })
 	heard := make(chan error, 1)
@@ -188,7 +190,7 @@ func writeFrame(w io.Writer, b []byte) error {
 	return nil
 }
 
-// authenticate proves both ends to each other, as on a TCP connection.
+// authenticate authenticates both ends to each other, as on a TCP connection.
 func (cfg *Config) authenticate(ctx context.Context, c *Conn, ch fabric.Channel, stream, streams int) error {
 	stop := context.AfterFunc(ctx, func() { c.Close() })
 	defer stop()
@@ -200,7 +202,7 @@ func (cfg *Config) authenticate(ctx context.Context, c *Conn, ch fabric.Channel,
 	}
 	_, err := handshake.Accept(c, cfg.Token, func(h handshake.Hello) error {
 		if h != want {
-			return &handshake.RejectedError{Code: handshake.Other, Text: fmt.Sprintf("%s joins another rank or job", cfg.Service)}
+			return &handshake.RejectedError{Code: handshake.Other, Text: fmt.Sprintf("%s leads to another rank or job", cfg.Service)}
 		}
 		return nil
 	})

@@ -6,16 +6,16 @@ import (
 	"syscall"
 )
 
-// A System is where streams are made and opened: Linux, or a fake of it (package
-// streamtest). Paths are those of Linux, errors those of package os.
+// A System creates and opens USB4 streams: Linux, or a fake (package streamtest). Paths
+// are those of Linux, errors those of package os.
 type System interface {
-	// Mkdir makes a directory in configfs, and Remove takes it away.
+	// Mkdir creates a directory in configfs, and Remove removes it.
 	Mkdir(path string) error
 	Remove(path string) error
 	// ReadFile reads an attribute of such a directory.
 	ReadFile(path string) ([]byte, error)
 	// Open opens a device for reading and writing. It does not wait for the other
-	// end: the error is then ENXIO.
+	// end: without it, the error is ENXIO.
 	Open(path string) (Device, error)
 }
 
@@ -33,7 +33,7 @@ func SystemOf(ctx context.Context) System {
 	return sys
 }
 
-// linux is the System of the machine.
+// linux is the System of this machine.
 type linux struct{}
 
 func (linux) Mkdir(path string) error              { return os.Mkdir(path, 0o755) }

@@ -12,8 +12,7 @@ import (
 
 const pageSize = 4096
 
-// A Host is one machine of a Network. It is what provider/rdma takes in place of
-// the system's library.
+// A Host is one machine of a Network. It replaces the system's library in package rdma.
 type Host struct {
 	net *Network
 	num int
@@ -23,7 +22,7 @@ type Host struct {
 	dead   bool
 }
 
-// Kill cuts the host off, as a power failure would.
+// Kill disconnects the host, as a power failure would.
 func (h *Host) Kill() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -57,8 +56,8 @@ func (h *Host) Open(name string) (hca.Device, error) {
 	return nil, fmt.Errorf("RDMA device %s does not exist; there is %s", name, strings.Join(names, ", "))
 }
 
-// Map implements hca.Host. The memory is of the Go heap, so that the race
-// detector watches it.
+// Map implements hca.Host. The memory is in the Go heap, so that the race detector checks
+// accesses to it.
 func (h *Host) Map(n int) ([]byte, error) {
 	b := make([]byte, n+pageSize)
 	skip := -int(uintptr(unsafe.Pointer(&b[0]))) & (pageSize - 1)
@@ -87,7 +86,7 @@ type device struct {
 func (d *device) Name() string       { return fmt.Sprintf("emu%d", d.num) }
 func (d *device) Limits() hca.Limits { return d.net.opt.Limits }
 
-// gid is the address of the device: 10.90.device.host, mapped.
+// gid returns the address of the device: 10.90.device.host, IPv4-mapped.
 func (d *device) gid() [16]byte {
 	return [16]byte{10: 0xff, 11: 0xff, 12: 10, 13: 90, 14: byte(d.num), 15: byte(d.host.num + 1)}
 }
@@ -133,7 +132,7 @@ func (d *device) Close() error {
 	left := d.inUse
 	d.mu.Unlock()
 	if left != 0 {
-		return fmt.Errorf("%d objects of the device are in use: %w", left, syscall.EBUSY)
+		return fmt.Errorf("%d objects of the device are still in use: %w", left, syscall.EBUSY)
 	}
 	d.net.count("device", -1)
 	return nil
@@ -200,7 +199,7 @@ func (m *mr) Close() error {
 	return nil
 }
 
-// memory finds registered memory; nil if any of it is not.
+// memory returns registered memory; nil if any part of it is not registered.
 func (d *device) memory(addr uint64, n int, key uint32) []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -9,37 +9,37 @@ import (
 	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
-// Options describe the devices of a network. All hosts have the same.
+// Options describe the devices of a network, which are the same on all hosts.
 type Options struct {
 	hca.Limits
-	// Devices is the number of devices of each host, named emu0, emu1 and so
-	// on; 1 if 0, none if negative. Devices of the same number are joined to each other only.
+	// Devices is the number of devices of each host, named emu0, emu1 and so on; 1 if
+	// 0, none if negative. Only devices with the same number are connected.
 	Devices int
-	// NoEvents makes completion queues ones that can only be polled.
+	// NoEvents removes completion events: queues can only be polled.
 	NoEvents bool
-	// LockLimit bounds the bytes that a host may have registered; none if 0.
+	// LockLimit is the limit on the bytes that a host has registered; none if 0.
 	LockLimit int64
 	// PortDown and NoIPv4 make the port unusable.
 	PortDown, NoIPv4 bool
-	// Noise decides what happens to a message on its way, on unreliable queue
-	// pairs. It is called from several goroutines.
+	// Noise decides what happens to a message under way on an unreliable queue
+	// pair. It is called from several goroutines.
 	Noise func(Message) Damage
 }
 
-// A Message is one that is on its way.
+// A Message is a message under way.
 type Message struct {
 	From, To int // hosts
 	Device   int
 	Len      int
 }
 
-// Damage is what happens to a message. The zero value is none.
+// Damage is what happens to a message. The zero value leaves it intact.
 type Damage struct {
 	Drop bool
 	Flip int // the bit to invert, counted from 1; none if 0
 }
 
-// RoCE is a device with reliable queue pairs.
+// RoCE returns the options for devices with reliable queue pairs.
 func RoCE() Options {
 	return Options{Limits: hca.Limits{
 		RC: true, MaxQP: 1000, MaxQPWR: 4096, MaxSGE: 4, MaxCQE: 1 << 16, MaxMR: 1000,
@@ -47,7 +47,7 @@ func RoCE() Options {
 	}}
 }
 
-// Thunderbolt is a device as RDMA over Thunderbolt has it.
+// Thunderbolt returns the options for devices of RDMA over Thunderbolt.
 func Thunderbolt() Options {
 	return Options{Limits: hca.Limits{
 		MaxQP: 10, MaxQPWR: 4096, MaxSGE: 1, MaxCQE: 1 << 16, MaxMR: 100,
@@ -55,8 +55,8 @@ func Thunderbolt() Options {
 	}}
 }
 
-// Lossy returns a Noise that drops and corrupts a share of the messages, decided
-// by the seed.
+// Lossy returns a Noise that drops and corrupts messages with the given probabilities,
+// determined by the seed.
 func Lossy(seed uint64, drop, flip float64) func(Message) Damage {
 	var mu sync.Mutex
 	rng := rand.New(rand.NewPCG(seed, 7))
@@ -71,7 +71,7 @@ func Lossy(seed uint64, drop, flip float64) func(Message) Damage {
 	}
 }
 
-// A Network joins emulated hosts.
+// A Network connects emulated hosts.
 type Network struct {
 	opt Options
 
@@ -113,15 +113,15 @@ func (n *Network) Host(i int) *Host {
 	return h
 }
 
-// Faults lists what was done to the devices that real ones do not forgive.
+// Faults lists the misuse of devices that was recorded.
 func (n *Network) Faults() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.faults)
 }
 
-// Live counts the objects that were made and not released, by kind; it is empty
-// when all are gone.
+// Live returns the number of objects that were not released, by kind; it is empty if
+// all were.
 func (n *Network) Live() map[string]int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -150,7 +150,7 @@ func (n *Network) count(kind string, by int) {
 	n.live[kind] += by
 }
 
-// lookup finds the queue pair at an address; nil if it is gone.
+// lookup returns the queue pair at an address; nil if there is none.
 func (n *Network) lookup(a address) *qp {
 	n.mu.Lock()
 	defer n.mu.Unlock()

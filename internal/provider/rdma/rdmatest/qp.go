@@ -35,11 +35,11 @@ type qp struct {
 	wake   *sync.Cond // sq, state or busy has changed
 	state  state
 	sq     []hca.SendWR
-	sqLen  int // queue entries in use, also those of the request at work
+	sqLen  int // entries in use, including those of the current request
 	rq     []receive
 	rqLen  int
-	busy   bool   // the goroutine reads memory of ours
-	wire   []byte // the message at work
+	busy   bool   // the goroutine reads memory of a request
+	wire   []byte // the current message
 	exited chan struct{}
 }
 
@@ -52,7 +52,7 @@ func (p *pd) NewQP(cfg hca.QPConfig) (hca.QP, error) {
 	d.mu.Lock()
 	if d.nqp >= lim.MaxQP {
 		d.mu.Unlock()
-		return nil, fmt.Errorf("%d queue pairs are the most: %w", lim.MaxQP, syscall.ENOMEM)
+		return nil, fmt.Errorf("the limit is %d queue pairs: %w", lim.MaxQP, syscall.ENOMEM)
 	}
 	d.nqp++
 	d.mu.Unlock()
@@ -147,7 +147,7 @@ func (q *qp) PostRecv(id uint64, sge hca.SGE) error {
 	return nil
 }
 
-// popRecv takes the next receive off the queue. The caller holds mu.
+// popRecv removes the next receive from the queue. The caller holds mu.
 func (q *qp) popRecv() receive {
 	r := q.rq[0]
 	q.rq = append(q.rq[:0], q.rq[1:]...)

@@ -53,8 +53,8 @@ func (q *qp) gather(wr *hca.SendWR) hca.Status {
 	return hca.Success
 }
 
-// carry takes the message to the peer. On an unreliable queue pair the sender
-// never hears what became of it.
+// carry delivers the message to the peer. On an unreliable queue pair the sender does
+// not learn whether it arrived.
 func (q *qp) carry(wr *hca.SendWR) hca.Status {
 	net := q.dev.net
 	peer := net.lookup(q.peer)
@@ -87,7 +87,7 @@ func (q *qp) carry(wr *hca.SendWR) hca.Status {
 		}
 	}
 	if len(peer.rq) == 0 {
-		net.note("message of %d bytes met no receive", len(q.wire))
+		net.note("message of %d bytes found no posted receive", len(q.wire))
 		return q.verdict(hca.RNRExceeded)
 	}
 	r := peer.popRecv()
@@ -97,7 +97,7 @@ func (q *qp) carry(wr *hca.SendWR) hca.Status {
 	}
 	mem := peer.dev.memory(r.sge.Addr, int(r.sge.Len), r.sge.LKey)
 	if mem == nil || len(q.wire) > len(mem) || net.opt.Frames(len(q.wire)) != net.opt.Frames(len(mem)) {
-		net.note("message of %d bytes met a receive of %d", len(q.wire), len(mem))
+		net.note("message of %d bytes does not fit a receive of %d", len(q.wire), len(mem))
 		peer.cq.push(hca.WC{ID: r.id, Status: hca.LocalLength})
 		peer.fail()
 		return q.verdict(9)
@@ -107,7 +107,7 @@ func (q *qp) carry(wr *hca.SendWR) hca.Status {
 	return hca.Success
 }
 
-// verdict is what the sender is told of a message that did not arrive.
+// verdict returns the status that the sender gets for a message that did not arrive.
 func (q *qp) verdict(s hca.Status) hca.Status {
 	if q.cfg.RC {
 		return s

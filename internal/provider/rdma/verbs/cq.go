@@ -11,7 +11,7 @@ import (
 	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
-// pollBatch is the most completions one Poll takes.
+// pollBatch is the maximum number of completions per Poll.
 const pollBatch = 32
 
 // completionQueue is an hca.CQ.
@@ -21,7 +21,7 @@ type completionQueue struct {
 	cq   uintptr
 	page page
 	wc   *[pollBatch]workCompletion
-	poll [3]uintptr // arguments, kept so that a call allocates nothing
+	poll [3]uintptr // arguments, kept so that a call does not allocate
 	arm  [2]uintptr
 }
 
@@ -80,8 +80,8 @@ func (q *completionQueue) Close() error {
 	return err
 }
 
-// channel is an hca.Channel. Its events are waited for in the runtime's poller,
-// on a duplicate of the library's descriptor, so that Close can interrupt.
+// channel is an hca.Channel. It waits for events in the runtime's poller, on a duplicate
+// of the library's descriptor, so that Stop can interrupt.
 type channel struct {
 	lib  *library
 	ch   uintptr
@@ -90,7 +90,7 @@ type channel struct {
 	page page
 	cq   *uintptr // of the event
 	arg  *uintptr
-	get  [3]uintptr // arguments, kept so that a call allocates nothing
+	get  [3]uintptr // arguments, kept so that a call does not allocate
 	ack  [2]uintptr
 	read func(fd uintptr) bool
 	err  error // of the last read
@@ -135,7 +135,7 @@ func (c *channel) open() error {
 	return nil
 }
 
-// take reads one event and acknowledges it; false if there is none yet.
+// take reads and acknowledges one event. It reports false if there is none yet.
 func (c *channel) take(uintptr) bool {
 	r, errno := c.lib.getCQEvent.call(c.get[:]...)
 	switch {
@@ -159,7 +159,7 @@ func (c *channel) Wait() error {
 	return c.err
 }
 
-// Stop implements hca.Channel. Nobody is in Wait any more when it returns.
+// Stop implements hca.Channel. When it returns, no call of Wait is under way.
 func (c *channel) Stop() { c.file.Close() }
 
 // Close implements hca.Channel.

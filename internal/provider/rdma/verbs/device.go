@@ -45,7 +45,7 @@ func (d *Device) query() error {
 	return err
 }
 
-// takesRC finds out whether the device makes reliable queue pairs, by making one.
+// takesRC reports whether the device supports reliable queue pairs, by making one.
 func (d *Device) takesRC() (ok bool, err error) {
 	pd, err := d.NewPD()
 	if err != nil {
@@ -115,7 +115,7 @@ func (d *Device) GIDs(port int) ([]hca.GID, error) {
 	raw := carve[[16]byte](&page)
 	var gids []hca.GID
 	for i := range int(a.gidTabLen) {
-		// An entry that cannot be read is one that is not set.
+		// An entry that cannot be read is not set.
 		if d.lib.queryGID.do(d.ctx, uintptr(port), uintptr(i), ptr(raw)) != nil || *raw == [16]byte{} {
 			continue
 		}

@@ -9,10 +9,10 @@ import (
 	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
-// Host is the RDMA side of this machine, through the system's library.
+// Host is this machine's access to its RDMA devices, through the system's library.
 type Host struct{ lib *library }
 
-// NewHost loads the library. A system without one gives a *MissingError.
+// NewHost loads the library. It returns a *MissingError on a system without one.
 func NewHost() (*Host, error) {
 	lib, err := load(libraryNames)
 	if err != nil {
@@ -96,7 +96,7 @@ func (*Host) Map(n int) ([]byte, error) {
 // Unmap implements hca.Host.
 func (*Host) Unmap(mem []byte) error { return syscall.Munmap(mem) }
 
-// page is a little mapped memory for what is passed to the library.
+// page is a page of mapped memory for what is passed to the library.
 type page struct {
 	mem  []byte
 	used uintptr
@@ -109,8 +109,8 @@ func newPage() (page, error) {
 
 func (p *page) free() { syscall.Munmap(p.mem) }
 
-// carve takes room for a T from the page. What is carved is known when the code
-// is written and far below the size of a page.
+// carve allocates a T in the page. There is no check, since all uses need far less than
+// a page.
 func carve[T any](p *page) *T {
 	var zero T
 	const align = 16
@@ -119,5 +119,5 @@ func carve[T any](p *page) *T {
 	return (*T)(unsafe.Pointer(&p.mem[at:p.used][0]))
 }
 
-// ptr is the address of something carved from a page.
+// ptr returns the address of something carved from a page.
 func ptr[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }

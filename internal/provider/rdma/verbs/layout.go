@@ -1,9 +1,8 @@
 package verbs
 
-// The C structs of infiniband/verbs.h that this package reads or writes, as far
-// as it does, and the constants it uses. TestLayout compares them with the header
-// of the machine it runs on. They are the same on every LP64 system, in
-// rdma-core from v44 to v65.
+// The parts of the C structs of infiniband/verbs.h that this package reads or writes,
+// and the constants it uses. TestLayout compares them with the header of the machine it
+// runs on. They are the same on every LP64 system, in rdma-core from v44 to v65.
 //
 // Pointers to C objects are uintptr: nothing here is memory of the Go heap.
 
@@ -37,8 +36,7 @@ type queuePair struct {
 	num uint32
 }
 
-// deviceAttr is struct ibv_device_attr, with room for a library whose struct
-// has grown.
+// deviceAttr is struct ibv_device_attr, with room for a library whose struct is larger.
 type deviceAttr struct {
 	_         [80]byte
 	maxMRSize uint64

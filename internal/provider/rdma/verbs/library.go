@@ -9,11 +9,11 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// A MissingError says that the system has no usable RDMA library.
+// A MissingError reports that the system has no usable RDMA library.
 type MissingError struct {
-	Library string // what was looked for
+	Library string // its name
 	Fix     string // what to do about it
-	Err     error  // what the loader said
+	Err     error  // of the loader
 }
 
 func (e *MissingError) Error() string {
@@ -22,10 +22,10 @@ func (e *MissingError) Error() string {
 
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// An Error is a verb that failed.
+// An Error is the failure of a verb.
 type Error struct {
 	Verb  string
-	Errno syscall.Errno // 0 when the library did not say
+	Errno syscall.Errno // 0 if the library did not set one
 }
 
 func (e *Error) Error() string {
@@ -46,12 +46,11 @@ func (e *Error) Unwrap() error {
 type verb struct {
 	name  string
 	fn    uintptr
-	errno uintptr // function that tells where errno is; 0 where each call tells errno
+	errno uintptr // function that returns the address of errno; 0 if each call returns errno
 }
 
-// call returns what the function returned, and errno as it left it. That is the
-// thread's, so both have to be read on the same one; nothing else on it goes
-// through the C library in between.
+// call returns the result of the function and errno. errno belongs to the thread, so both
+// are read on the same one; nothing else on it calls the C library in between.
 func (v verb) call(args ...uintptr) (uintptr, syscall.Errno) {
 	if v.errno == 0 {
 		r, _, errno := purego.SyscallN(v.fn, args...)
@@ -86,7 +85,7 @@ func (v verb) do(args ...uintptr) error {
 	}
 }
 
-// library holds the functions that are called.
+// library holds the functions that this package calls.
 type library struct {
 	getDeviceList, freeDeviceList, getDeviceName verb
 	openDevice, closeDevice, queryDevice         verb
@@ -97,7 +96,7 @@ type library struct {
 	createQP, modifyQP, destroyQP                verb
 }
 
-// load opens the first of the libraries that is there.
+// load opens the first of the libraries that exists.
 func load(names []string) (*library, error) {
 	var handle uintptr
 	var err error
@@ -135,13 +134,13 @@ func load(names []string) (*library, error) {
 	return l, nil
 }
 
-// at views the C object at address p. It is the only place where a number
+// at returns a pointer to the C object at address p. It is the only place where a number
 // becomes a pointer; p never points into the Go heap.
 func at[T any](p uintptr) *T {
 	return *(**T)(unsafe.Pointer(&p))
 }
 
-// cString copies a string of the library.
+// cString copies a C string.
 func cString(p uintptr) string {
 	var b []byte
 	for c := *at[byte](p); c != 0; c = *at[byte](p) {

@@ -12,8 +12,8 @@ type protectionDomain struct {
 	pd  uintptr
 }
 
-// Register implements hca.PD. Both access rights are asked for whatever the use:
-// RDMA over Thunderbolt takes no memory without them.
+// Register implements hca.PD. It always requests both access rights: RDMA over
+// Thunderbolt accepts no memory without them.
 func (p *protectionDomain) Register(mem []byte) (hca.MR, error) {
 	mr, err := p.dev.lib.regMR.object(p.pd, uintptr(unsafe.Pointer(&mem[0])), uintptr(len(mem)), accessLocalWrite|accessRemoteWrite)
 	if err != nil {

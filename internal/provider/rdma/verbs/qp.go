@@ -10,9 +10,9 @@ import (
 	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
-// How a reliable queue pair bears with its peer: 268 ms per try and 7 tries, so
-// that a peer which is gone is noticed within two seconds. Receives are always
-// posted before the peer may send, so the other retry never happens.
+// Timeouts of a reliable queue pair: 7 tries of 268 ms, so that a peer that is gone is
+// detected within two seconds. Receives are always posted before the peer may send, so
+// RNR retries never happen.
 const (
 	ackTimeout  = 16 // 4.096 µs << 16
 	retries     = 7
@@ -20,9 +20,9 @@ const (
 	minRNRTimer = 12 // 0.64 ms
 )
 
-// pair is an hca.QP. Its requests are written to mapped memory, one at a time:
-// the library has read them when the post returns.
-type pair struct {
+// qp is an hca.QP. Its requests are written to mapped memory, one at a time: the library
+// has read a request when the call that posts it returns.
+type qp struct {
 	lib  *library
 	ctx  *context
 	qp   uintptr
@@ -33,13 +33,13 @@ type pair struct {
 	rwr  *recvWR
 	rsge *sge
 	bad  *uintptr
-	send [3]uintptr // arguments, kept so that a call allocates nothing
+	send [3]uintptr // arguments, kept so that a call does not allocate
 	recv [3]uintptr
 }
 
 // NewQP implements hca.PD. The queue pair is in the state INIT.
 func (p *protectionDomain) NewQP(cfg hca.QPConfig) (hca.QP, error) {
-	q := &pair{lib: p.dev.lib, ctx: at[context](p.dev.ctx), rc: cfg.RC}
+	q := &qp{lib: p.dev.lib, ctx: at[context](p.dev.ctx), rc: cfg.RC}
 	var err error
 	if q.page, err = newPage(); err != nil {
 		return nil, err
@@ -57,10 +57,10 @@ func (p *protectionDomain) NewQP(cfg hca.QPConfig) (hca.QP, error) {
 	return q, nil
 }
 
-func (q *pair) create(pd uintptr, cfg hca.QPConfig) error {
+func (q *qp) create(pd uintptr, cfg hca.QPConfig) error {
 	cq, ok := cfg.CQ.(*completionQueue)
 	if !ok {
-		return fmt.Errorf("completion queue of another kind of device: %T", cfg.CQ)
+		return fmt.Errorf("completion queue of another package: %T", cfg.CQ)
 	}
 	init := carve[qpInitAttr](&q.page)
 	*init = qpInitAttr{
@@ -85,7 +85,7 @@ func (q *pair) create(pd uintptr, cfg hca.QPConfig) error {
 }
 
 // modify moves the queue pair to another state.
-func (q *pair) modify(to string, a qpAttr, mask uintptr) error {
+func (q *qp) modify(to string, a qpAttr, mask uintptr) error {
 	page, err := newPage()
 	if err != nil {
 		return err
@@ -94,16 +94,16 @@ func (q *pair) modify(to string, a qpAttr, mask uintptr) error {
 	attr := carve[qpAttr](&page)
 	*attr = a
 	if err := q.lib.modifyQP.do(q.qp, ptr(attr), mask); err != nil {
-		return fmt.Errorf("queue pair to %s: %w", to, err)
+		return fmt.Errorf("moving queue pair to %s: %w", to, err)
 	}
 	return nil
 }
 
 // Num implements hca.QP.
-func (q *pair) Num() uint32 { return at[queuePair](q.qp).num }
+func (q *qp) Num() uint32 { return at[queuePair](q.qp).num }
 
 // Connect implements hca.QP.
-func (q *pair) Connect(r hca.Remote) error {
+func (q *qp) Connect(r hca.Remote) error {
 	rtr := qpAttr{
 		state: stateRTR, pathMTU: uint32(bits.Len(uint(r.MTU)) - 8), destQPN: r.QPN, rqPSN: r.PSN,
 		minRNRTimer: minRNRTimer, maxDestRDAtomic: 1,
@@ -131,7 +131,7 @@ func (q *pair) Connect(r hca.Remote) error {
 var opcodes = [...]uint32{hca.Send: wrSend, hca.Write: wrWrite, hca.WriteImm: wrWriteImm}
 
 // PostSend implements hca.QP.
-func (q *pair) PostSend(wr *hca.SendWR) error {
+func (q *qp) PostSend(wr *hca.SendWR) error {
 	s := q.swr
 	s.id, s.opcode, s.numSGE = wr.ID, opcodes[wr.Op], int32(wr.NSGE)
 	s.imm, s.remoteAddr, s.rkey = bits.ReverseBytes32(wr.Imm), wr.RemoteAddr, wr.RKey
@@ -145,7 +145,7 @@ func (q *pair) PostSend(wr *hca.SendWR) error {
 }
 
 // PostRecv implements hca.QP.
-func (q *pair) PostRecv(id uint64, s hca.SGE) error {
+func (q *qp) PostRecv(id uint64, s hca.SGE) error {
 	q.rwr.id = id
 	*q.rsge = sge{s.Addr, s.Len, s.LKey}
 	if r, _, _ := purego.SyscallN(q.ctx.postRecv, q.recv[:]...); int32(r) != 0 {
@@ -154,8 +154,8 @@ func (q *pair) PostRecv(id uint64, s hca.SGE) error {
 	return nil
 }
 
-// postErrno reads what a post returned: an error number, by some providers
-// negative.
+// postErrno converts the result of a post: an error number, negative with some
+// providers.
 func postErrno(r uintptr) syscall.Errno {
 	if rc := int32(r); rc < 0 {
 		return syscall.Errno(-rc)
@@ -164,10 +164,10 @@ func postErrno(r uintptr) syscall.Errno {
 }
 
 // Fail implements hca.QP.
-func (q *pair) Fail() error { return q.modify("ERR", qpAttr{state: stateErr}, maskState) }
+func (q *qp) Fail() error { return q.modify("ERR", qpAttr{state: stateErr}, maskState) }
 
 // Close implements hca.QP.
-func (q *pair) Close() error {
+func (q *qp) Close() error {
 	err := q.lib.destroyQP.do(q.qp)
 	q.page.free()
 	return err

@@ -12,7 +12,7 @@ const (
 	ringSize  = 32
 )
 
-// A Cable joins the streams of the same name at its ends.
+// A Cable connects the streams of the same name at its ends.
 type Cable struct {
 	ends     [2]*Machine
 	services [2]string
@@ -22,12 +22,12 @@ type Cable struct {
 	open    map[*device]bool
 	cut     bool
 	hung    bool
-	corrupt int // flips a bit of every so many-th frame; 0 for none
+	corrupt int // flips a bit in every corrupt-th frame; 0 for none
 	frames  int
 	spare   []*frame
 }
 
-// frame is what the ring has: n bytes, of which the reader has taken off.
+// frame is an entry of the ring: n bytes, of which the reader has taken off bytes.
 type frame struct {
 	buf    [frameSize]byte
 	off, n int
@@ -38,7 +38,7 @@ type fakeStream struct {
 	ends [2]*device // nil while that end is not open
 }
 
-// device is an open end of a stream, with a bounded queue of frames that have come in.
+// device is an open end of a stream, with a bounded queue of received frames.
 type device struct {
 	c      *Cable
 	s      *fakeStream
@@ -50,7 +50,7 @@ type device struct {
 	closed bool
 }
 
-// attach opens one end of a stream. The other machine must have made its own.
+// attach opens one end of a stream. The other machine must have created its own.
 func (c *Cable) attach(side int, name string) (*device, error) {
 	peer := c.ends[1-side].has(c.services[1-side], name)
 	c.mu.Lock()
@@ -72,7 +72,7 @@ func (c *Cable) attach(side int, name string) (*device, error) {
 	return d, nil
 }
 
-// Unplug takes the cable out: everything ends with ENXIO.
+// Unplug unplugs the cable: everything fails with ENXIO.
 func (c *Cable) Unplug() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,14 +83,14 @@ func (c *Cable) Unplug() {
 	}
 }
 
-// Plug puts it back.
+// Plug plugs the cable in again.
 func (c *Cable) Plug() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cut = false
 }
 
-// Hang has what is sent from now on vanish, without a word.
+// Hang silently drops everything that is sent from now on.
 func (c *Cable) Hang() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,15 +104,15 @@ func (c *Cable) Corrupt(n int) {
 	c.corrupt = n
 }
 
-// Frames is how many have gone over the cable.
+// Frames returns how many frames were sent over the cable.
 func (c *Cable) Frames() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.frames
 }
 
-// frame fills one that nobody uses any more, so that the fake leaves the allocations
-// of what it is the fake for to be counted.
+// frame fills a frame that is not in use. It reuses memory, so that tests can count the
+// allocations of the code under test.
 func (c *Cable) frame(p []byte) *frame {
 	if len(c.spare) == 0 {
 		c.spare = append(c.spare, new(frame))
@@ -124,8 +124,8 @@ func (c *Cable) frame(p []byte) *frame {
 	return f
 }
 
-// Write takes half of what is longer than a frame, in whole frames, and at the most
-// what the ring has room for. What nobody has opened is lost.
+// Write accepts half of what is longer than a frame, in whole frames, and no more than
+// the ring has room for. What is written before the other end is open is lost.
 func (d *device) Write(p []byte) (int, error) {
 	d.c.mu.Lock()
 	defer d.c.mu.Unlock()
@@ -137,7 +137,7 @@ func (d *device) Write(p []byte) (int, error) {
 		peer := d.s.ends[1-d.side]
 		for !d.closed && !d.gone && peer != nil && len(peer.queue) >= ringSize {
 			if n > 0 {
-				return n, nil // a blocking write waits for one free frame only
+				return n, nil // a blocking write waits for only one free frame
 			}
 			d.wake.Wait()
 			peer = d.s.ends[1-d.side]
@@ -152,7 +152,7 @@ func (d *device) Write(p []byte) (int, error) {
 		f := d.c.frame(p[n : n+k])
 		d.c.frames++
 		if d.c.corrupt > 0 && d.c.frames%d.c.corrupt == 0 {
-			f.buf[f.n/2] ^= 0x10 // delivered like any other
+			f.buf[f.n/2] ^= 0x10 // delivered without an error
 		}
 		if peer == nil || d.c.hung {
 			d.c.spare = append(d.c.spare, f)
@@ -187,7 +187,7 @@ func (d *device) Read(p []byte) (int, error) {
 		n += k
 		if f.off += k; f.off == f.n {
 			d.c.spare = append(d.c.spare, f)
-			d.queue = append(d.queue[:0], d.queue[1:]...) // keeps its memory
+			d.queue = append(d.queue[:0], d.queue[1:]...) // reuses its memory
 		}
 	}
 	if peer := d.s.ends[1-d.side]; peer != nil {

@@ -1,7 +1,7 @@
-// Package streamtest is a fake of USB4STREAM: machines whose configfs and devices are
-// in memory, and cables between them that behave as the driver does, with its short
-// writes, its ring of frames, its end of stream, its unplugged cables and its bit errors
-// that are delivered like anything else.
+// Package streamtest is a fake of USB4 streams: machines whose configfs and devices are
+// in memory, and cables between them that behave as the driver does, including short
+// writes, the ring of frames, end of stream, unplugged cables, and bit errors that are
+// delivered without an error.
 package streamtest
 
 import (
@@ -21,7 +21,7 @@ type Machine struct {
 	mu       sync.Mutex
 	driver   bool
 	services map[string]*end // by name, as in "0-1.3"
-	dirs     map[string]int  // made in configfs; of a stream, its index
+	dirs     map[string]int  // in configfs; the index of a stream, -1 for a service
 	next     int             // index
 }
 
@@ -31,20 +31,19 @@ type end struct {
 	side int
 }
 
-// NewMachine makes one with the driver loaded, and no cable.
+// NewMachine returns a machine with the driver loaded and no cable.
 func NewMachine() *Machine {
 	return &Machine{driver: true, services: map[string]*end{}, dirs: map[string]int{}}
 }
 
-// Unload takes the driver away.
+// Unload unloads the driver.
 func (m *Machine) Unload() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.driver = false
 }
 
-// Join plugs a cable in between two machines, which know each other's end as the
-// services given.
+// Join plugs in a cable between two machines. Each has the given service for the other.
 func Join(a *Machine, serviceA string, b *Machine, serviceB string) *Cable {
 	c := &Cable{streams: map[string]*fakeStream{}, open: map[*device]bool{}, ends: [2]*Machine{a, b}, services: [2]string{serviceA, serviceB}}
 	for side, m := range c.ends {
@@ -113,7 +112,7 @@ func (m *Machine) ReadFile(file string) ([]byte, error) {
 	return fmt.Appendf(nil, "%d\n", n), nil
 }
 
-// Left lists the directories that nobody has removed.
+// Left lists the directories that were not removed.
 func (m *Machine) Left() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -124,7 +123,7 @@ func (m *Machine) Left() []string {
 	return list
 }
 
-// has says whether a stream was made over a service.
+// has reports whether a stream was created over a service.
 func (m *Machine) has(service, name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

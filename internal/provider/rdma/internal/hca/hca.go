@@ -6,17 +6,17 @@ import (
 	"net/netip"
 )
 
-// ErrNoChannel is returned by NewChannel of a device that has no completion
-// events; its queues have to be polled.
+// ErrNoChannel is returned by NewChannel of a device without completion events: its
+// queues have to be polled.
 var ErrNoChannel = errors.New("the device has no completion events")
 
-// A Host is the RDMA side of one machine.
+// A Host is one machine's access to its RDMA devices.
 type Host interface {
 	// Devices lists the names of the devices.
 	Devices() ([]string, error)
 	Open(name string) (Device, error)
-	// Map returns page-aligned memory, zeroed, at an address that never
-	// changes; only such memory may be registered. Unmap gives it back.
+	// Map returns zeroed, page-aligned memory at an address that never changes;
+	// only such memory may be registered. Unmap releases it.
 	Map(n int) ([]byte, error)
 	Unmap(mem []byte) error
 }
@@ -26,35 +26,35 @@ type Device interface {
 	Name() string
 	Limits() Limits
 	Port(num int) (Port, error)
-	// GIDs lists the addresses of a port that are set.
+	// GIDs lists the addresses of a port.
 	GIDs(port int) ([]GID, error)
 	NewPD() (PD, error)
 	NewChannel() (Channel, error)
-	// NewCQ makes a completion queue. With a channel (which may be nil), Arm
-	// makes the next completion an event there.
+	// NewCQ makes a completion queue. If ch is not nil, Arm makes the next
+	// completion an event there.
 	NewCQ(depth int, ch Channel) (CQ, error)
 	Close() error
 }
 
-// Limits says what a device can do.
+// Limits tells what a device can do.
 type Limits struct {
 	RC         bool // reliable connected queue pairs; UC if not
 	MaxQP      int
 	MaxQPWR    int // entries of a send or receive queue
-	MaxSGE     int // pieces of memory of one work request
+	MaxSGE     int // pieces of memory per work request
 	MaxCQE     int
 	MaxMR      int
 	MaxMRSize  int64
 	MaxMessage int64
-	// FrameSize is not 0 where a queue's depth counts frames of this size
-	// rather than work requests, and where a SEND and the RECV it meets must
-	// cover the same number of frames.
+	// FrameSize is not 0 if the depth of a queue counts frames of this size rather
+	// than work requests, and a SEND and its RECV must cover the same number of
+	// frames.
 	FrameSize int
-	// HopLimit goes into the address of a queue pair.
+	// HopLimit is the hop limit for connections.
 	HopLimit uint8
 }
 
-// Frames is the number of queue entries that a message of n bytes takes.
+// Frames returns the number of queue entries that a message of n bytes takes.
 func (l Limits) Frames(n int) int {
 	if l.FrameSize == 0 {
 		return 1
@@ -74,7 +74,7 @@ const (
 // Port is the state of a port.
 type Port struct {
 	Active    bool
-	State     string // the verbs' word for it
+	State     string // as the verbs name it
 	MTU       int    // bytes: 256 to 4096
 	LID       uint16
 	LinkLayer LinkLayer
@@ -84,20 +84,19 @@ type Port struct {
 type GID struct {
 	Index int
 	Addr  [16]byte
-	// RoCEv1 is set when the entry is known to be for the old, unrouted
-	// encapsulation.
+	// RoCEv1 is set if the entry is known to be for RoCE v1, which is not routed.
 	RoCEv1 bool
 }
 
-// IPv4Mapped reports whether the address stands for an IPv4 address.
+// IPv4Mapped reports whether the address is an IPv4-mapped one.
 func (g GID) IPv4Mapped() bool { return netip.AddrFrom16(g.Addr).Is4In6() }
 
 func (g GID) String() string { return netip.AddrFrom16(g.Addr).String() }
 
 // PD is a protection domain.
 type PD interface {
-	// Register makes memory of Host.Map known to the device, readable and
-	// writable by both ends.
+	// Register registers memory of Host.Map with the device. The device and the
+	// peer may read and write it.
 	Register(mem []byte) (MR, error)
 	NewQP(QPConfig) (QP, error)
 	Close() error
@@ -113,20 +112,20 @@ type MR interface {
 // A Channel delivers completion events.
 type Channel interface {
 	// Wait blocks until an armed queue of the channel has a completion. It
-	// returns an error once Stop was called.
+	// returns an error after Stop.
 	Wait() error
-	// Stop ends the waiting, for good.
+	// Stop makes all calls of Wait return.
 	Stop()
-	// Close comes after Stop, and after Close of the channel's queues.
+	// Close must be called after Stop, and after Close of the channel's queues.
 	Close() error
 }
 
 // CQ is a completion queue.
 type CQ interface {
-	// Poll takes finished work requests off the queue, without blocking.
+	// Poll removes completions from the queue, without blocking.
 	Poll(wc []WC) (int, error)
-	// Arm asks for one event at the next completion. What completed before
-	// raises none: poll once more after it.
+	// Arm requests one event at the next completion. Earlier completions raise
+	// none: poll once more after it.
 	Arm() error
 	Close() error
 }
@@ -157,13 +156,13 @@ type Remote struct {
 // QP is a queue pair.
 type QP interface {
 	Num() uint32
-	// Connect takes the queue pair from its first state to the one where it
+	// Connect moves the queue pair from its initial state to the one in which it
 	// can send. Receives are posted after it.
 	Connect(Remote) error
 	PostSend(*SendWR) error
 	PostRecv(id uint64, sge SGE) error
-	// Fail moves the queue pair to the error state: what was posted completes
-	// as flushed, and nothing touches its memory any more.
+	// Fail moves the queue pair to the error state: what was posted completes as
+	// Flushed, and its memory is not touched after that.
 	Fail() error
 	Close() error
 }
@@ -177,7 +176,7 @@ const (
 	Write
 	WriteImm
 	Recv
-	RecvImm // receive consumed by a WriteImm; its memory is untouched
+	RecvImm // receive consumed by a WriteImm; its memory is not written
 )
 
 // An SGE is a piece of registered memory.
@@ -194,7 +193,7 @@ type SendWR struct {
 	SGE  [2]SGE
 	NSGE int
 	Imm  uint32
-	// Of writes.
+	// For writes.
 	RemoteAddr uint64
 	RKey       uint32
 }
@@ -203,16 +202,16 @@ type SendWR struct {
 type WC struct {
 	ID     uint64
 	Status Status
-	Op     Op // of receives only: Recv or RecvImm; in others undefined
+	Op     Op // Recv or RecvImm for receives; undefined for others
 	Len    uint32
 	Imm    uint32
 }
 
-// A Status says how a work request ended; 0 is success. The numbers are those of
-// the verbs.
+// A Status tells how a work request ended; 0 is success. The numbers are those of the
+// verbs.
 type Status uint32
 
-// The statuses that the provider tells apart.
+// The statuses that the provider uses.
 const (
 	Success       Status = 0
 	LocalLength   Status = 1
