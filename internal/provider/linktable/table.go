@@ -4,8 +4,6 @@ package linktable
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 
 	"thundercollective/fabric"
@@ -52,10 +50,16 @@ func (t *Table[L]) Len() int {
 }
 
 // All returns the entries.
-func (t *Table[L]) All() []L {
+func (t *Table[L]) All() []L { return t.AppendAll(nil) }
+
+// AppendAll appends the entries to list.
+func (t *Table[L]) AppendAll(list []L) []L {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Collect(maps.Values(t.all))
+	for _, l := range t.all {
+		list = append(list, l)
+	}
+	return list
 }
 
 // Close ends the making of entries, and reports whether it was the first to do so. Those

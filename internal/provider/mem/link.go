@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/traffic"
 )
 
 var _ fabric.Link = (*link)(nil)
@@ -18,7 +18,7 @@ type link struct {
 
 	sendBroken, recvBroken error // set and read by the side's only user
 
-	sentMsgs, sentBytes, recvMsgs, recvBytes atomic.Uint64
+	traffic traffic.Counter
 
 	closeOnce sync.Once
 	closed    chan struct{}
@@ -52,8 +52,7 @@ func (l *link) Post(tag *fabric.Tag, b []byte) (bool, error) {
 	if !ok {
 		return false, l.giveUp(l.lost())
 	}
-	l.sentMsgs.Add(1)
-	l.sentBytes.Add(uint64(len(b)))
+	l.traffic.Sent(len(b))
 	return done, nil
 }
 
@@ -146,8 +145,7 @@ func (l *link) next(ctx context.Context, tag *fabric.Tag, n int) (message, error
 		l.in.release()
 		return m, l.breakRecv(&fabric.TagError{Peer: l.peer, Want: *tag, Got: m.tag, WantLen: uint64(n), GotLen: uint64(len(m.buf))})
 	}
-	l.recvMsgs.Add(1)
-	l.recvBytes.Add(uint64(n))
+	l.traffic.Received(n)
 	return m, nil
 }
 
@@ -168,9 +166,4 @@ func (l *link) Close() error {
 }
 
 // Traffic implements fabric.Link.
-func (l *link) Traffic() fabric.Traffic {
-	return fabric.Traffic{
-		SentMessages: l.sentMsgs.Load(), SentBytes: l.sentBytes.Load(),
-		RecvMessages: l.recvMsgs.Load(), RecvBytes: l.recvBytes.Load(),
-	}
-}
+func (l *link) Traffic() fabric.Traffic { return l.traffic.Read() }

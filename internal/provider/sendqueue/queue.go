@@ -15,6 +15,11 @@ import (
 	"thundercollective/internal/ctxwatch"
 )
 
+// PostMost is the length of the longest message that Post of such a link should send
+// itself. Moving the bytes of a longer one costs more than waking a goroutine, and the
+// caller has messages to receive meanwhile.
+const PostMost = 64 << 10
+
 // A Message waits to be sent.
 type Message struct {
 	Tag fabric.Tag
@@ -28,11 +33,12 @@ type Message struct {
 type Queue struct {
 	send func(ctx context.Context, m *Message) error
 
-	watch  ctxwatch.Watch
 	ctx    context.Context // of the sends; ends with that of Await
 	cancel context.CancelCauseFunc
 
 	mu      sync.Mutex
+	waiting context.Context // of the Await under way, nil if there is none
+	watch   ctxwatch.Watch  // of the context of Await
 	changed sync.Cond
 	queue   []Message // from first on
 	first   int
@@ -51,18 +57,21 @@ type Queue struct {
 func New(send func(ctx context.Context, m *Message) error) *Queue {
 	q := &Queue{send: send}
 	q.changed.L = &q.mu
-	q.renew()
-	q.watch.Interrupt = func(why error) {
-		if why != nil {
-			q.cancel(why)
-		} else {
-			q.renew()
-		}
-	}
+	q.ctx, q.cancel = context.WithCancelCause(context.Background())
+	q.watch = ctxwatch.New(func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.look()
+	})
 	return q
 }
 
-func (q *Queue) renew() { q.ctx, q.cancel = context.WithCancelCause(context.Background()) }
+// look ends what is being sent if the context of Await has ended.
+func (q *Queue) look() {
+	if q.waiting != nil && q.waiting.Err() != nil {
+		q.cancel(context.Cause(q.waiting))
+	}
+}
 
 func (q *Queue) remaining() int { return len(q.queue) - q.first }
 
@@ -113,9 +122,8 @@ func (q *Queue) run() {
 // sendFirst sends the first message. The caller holds mu, which is free meanwhile.
 func (q *Queue) sendFirst() {
 	q.current, q.busy = q.queue[q.first], true
-	ctx := q.ctx
 	q.mu.Unlock()
-	err := q.send(ctx, &q.current)
+	err := q.send(q.ctx, &q.current)
 	q.mu.Lock()
 	q.current, q.busy = Message{}, false
 	switch {
@@ -146,29 +154,31 @@ func (q *Queue) Await(ctx context.Context, left int) error {
 	if q.remaining() <= left && !q.gone() {
 		return q.err
 	}
-	err := q.watch.Begin(ctx)
-	if err != nil {
-		q.cancel(err)
-	}
+	q.waiting = ctx
+	q.watch.Set(ctx)
+	q.look()
 	for q.remaining() > left || q.gone() {
 		switch {
 		case q.busy:
 			q.changed.Wait()
-		case err != nil:
-			q.fail(err)
+		case q.ctx.Err() != nil:
+			q.fail(context.Cause(q.ctx))
 		default:
 			q.sendFirst()
 		}
 	}
-	q.watch.End()
-	if q.remaining() > 0 {
+	q.waiting = nil
+	switch {
+	case q.ctx.Err() != nil: // while the last message was leaving
+		q.fail(context.Cause(q.ctx))
+	case q.remaining() > 0:
 		q.changed.Broadcast() // the rest is for the goroutine
 	}
 	return q.err
 }
 
-// gone reports whether the queue has failed while a message was still being sent.
-func (q *Queue) gone() bool { return q.err != nil && q.busy }
+// gone reports whether the queue has failed while a message is still being sent.
+func (q *Queue) gone() bool { return q.busy && (q.err != nil || q.ctx.Err() != nil) }
 
 // Close ends the queue. What is being sent has to be ended by the link, before. When it
 // and all calls have returned, nothing uses a buffer any more.
@@ -177,7 +187,7 @@ func (q *Queue) Close() {
 	q.closed = true
 	q.fail(fabric.ErrClosed)
 	q.changed.Broadcast()
+	q.watch.Clear()
 	q.mu.Unlock()
-	q.watch.Stop()
 	q.worker.Wait()
 }

@@ -46,7 +46,7 @@ type link struct {
 
 // A side is what sending and receiving each have of their own.
 type side struct {
-	watch  ctxwatch.Watch
+	watch  ctxwatch.Interrupter
 	broken error            // why the side is unusable; its user's only
 	header [headerSize]byte // being written or read
 	crew   []*worker        // one per stream beyond the first, made on first use
@@ -149,11 +149,6 @@ func (l *link) end(ctx context.Context, s *side, err error) error {
 	return err
 }
 
-// postMost is the length of the longest message that Post writes itself. Moving the bytes
-// of a longer one costs more than waking the queue's goroutine, and the caller has messages
-// to receive meanwhile.
-const postMost = 64 << 10
-
 // Post implements fabric.Link.
 func (l *link) Post(tag *fabric.Tag, b []byte) (bool, error) {
 	idle, err := l.later.Idle()
@@ -163,7 +158,7 @@ func (l *link) Post(tag *fabric.Tag, b []byte) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if !idle || len(b) > postMost {
+	if !idle || len(b) > sendqueue.PostMost {
 		return false, l.later.Add(tag, b, false)
 	}
 	s := &l.send

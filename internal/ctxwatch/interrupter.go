@@ -1,7 +1,3 @@
-// Package ctxwatch interrupts blocking calls when their context ends.
-//
-// Registering with a context costs allocations and a lock. A call that is made again and
-// again with the same context registers once.
 package ctxwatch
 
 import (
@@ -10,10 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// A Watch interrupts the call under way when the context of the call ends. It serves one
-// call at a time. However many calls use the same context, it registers with it once, so
-// the usual call costs two atomic stores.
-type Watch struct {
+// An Interrupter interrupts a call that blocks, in the system for instance, when the
+// context of the call ends. It serves one call at a time. However many calls use the same
+// context, it registers with it once, so the usual call costs two atomic stores. It is a
+// Watch for callers that hold no lock, and that must not be interrupted for nothing.
+type Interrupter struct {
 	// Interrupt makes the blocked call return, because of why; Interrupt(nil) lets later
 	// calls block again. It is set before the first use.
 	Interrupt func(why error)
@@ -29,7 +26,7 @@ type Watch struct {
 
 // Begin comes before a call that may block. Its error is the cause of a context that has
 // ended already.
-func (w *Watch) Begin(ctx context.Context) error {
+func (w *Interrupter) Begin(ctx context.Context) error {
 	if ctx.Done() != w.done {
 		w.register(ctx)
 	}
@@ -43,9 +40,9 @@ func (w *Watch) Begin(ctx context.Context) error {
 }
 
 // End comes after the call.
-func (w *Watch) End() { w.busy.Store(false) }
+func (w *Interrupter) End() { w.busy.Store(false) }
 
-func (w *Watch) register(ctx context.Context) {
+func (w *Interrupter) register(ctx context.Context) {
 	w.Stop()
 	w.done = ctx.Done()
 	w.mu.Lock()
@@ -73,7 +70,7 @@ func (w *Watch) register(ctx context.Context) {
 }
 
 // Stop unregisters.
-func (w *Watch) Stop() {
+func (w *Interrupter) Stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.off != nil {
