@@ -1,4 +1,4 @@
-package thunder_test
+package thunder
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"thundercollective"
 	"thundercollective/internal/env"
 	"thundercollective/internal/rendezvous"
 )
@@ -15,10 +14,10 @@ import (
 // taken.
 func TestEnvMisspelt(t *testing.T) {
 	t.Setenv("THUNDER_TIMOUT", "1s")
-	_, initErr := thunder.Init(t.Context(), thunder.Options{})
-	_, localErr := thunder.Local(1, thunder.Options{})
-	for name, err := range map[string]error{"Init": initErr, "Local": localErr, "Validate": thunder.Options{}.Validate()} {
-		var option *thunder.OptionError
+	_, initErr := Init(t.Context(), Options{})
+	_, localErr := Local(1, Options{})
+	for name, err := range map[string]error{"Init": initErr, "Local": localErr, "Validate": Options{}.Validate()} {
+		var option *OptionError
 		if !errors.As(err, &option) || err.Error() != "thunder: THUNDER_TIMOUT is no variable of thunder; did you mean THUNDER_TIMEOUT?" {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -28,13 +27,14 @@ func TestEnvMisspelt(t *testing.T) {
 // TestEnvStranger: a variable that is nothing like ours is mentioned once, and those of
 // Kubernetes are not.
 func TestEnvStranger(t *testing.T) {
+	hinted.Clear()
 	t.Setenv("THUNDER_"+"SKY_COLOUR", "blue")
 	t.Setenv("THUNDER_"+"SERVICE_HOST", "10.0.0.1")
 	t.Setenv("THUNDER_"+"PORT_7000_TCP_ADDR", "10.0.0.1")
 	var out strings.Builder
-	o := thunder.Options{Logger: slog.New(slog.NewTextHandler(&out, nil))}
+	o := Options{Logger: slog.New(slog.NewTextHandler(&out, nil))}
 	for range 2 {
-		comms, err := thunder.Local(1, o)
+		comms, err := Local(1, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,15 +47,16 @@ func TestEnvStranger(t *testing.T) {
 
 // TestEnvOldName: an old name still works, and its new one is mentioned once.
 func TestEnvOldName(t *testing.T) {
+	hinted.Clear()
 	t.Setenv("THUNDER_SILENCE", "1ms")
-	if err := (thunder.Options{}).Validate(); err == nil || !strings.Contains(err.Error(), "at least 100ms") {
+	if err := (Options{}).Validate(); err == nil || !strings.Contains(err.Error(), "at least 100ms") {
 		t.Errorf("THUNDER_SILENCE has no effect: %v", err)
 	}
 	t.Setenv("THUNDER_SILENCE", "20s")
 	var out strings.Builder
-	o := thunder.Options{Logger: slog.New(slog.NewTextHandler(&out, nil))}
+	o := Options{Logger: slog.New(slog.NewTextHandler(&out, nil))}
 	for range 2 {
-		comms, err := thunder.Local(1, o)
+		comms, err := Local(1, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,8 +70,8 @@ func TestEnvOldName(t *testing.T) {
 // TestEnvDefaults: the defaults in the table are those of the library.
 func TestEnvDefaults(t *testing.T) {
 	for name, want := range map[string]string{
-		env.Timeout:          thunder.DefaultTimeout.String(),
-		env.HeartbeatTimeout: thunder.DefaultHeartbeatTimeout.String() + "; " + thunder.LocalHeartbeatTimeout.String() + " on one machine",
+		env.Timeout:          DefaultTimeout.String(),
+		env.HeartbeatTimeout: DefaultHeartbeatTimeout.String() + "; " + LocalHeartbeatTimeout.String() + " on one machine",
 		env.StartTimeout:     rendezvous.DefaultStartTimeout.String(),
 	} {
 		if got := env.Lookup(name).Default; got != want {
@@ -94,12 +95,12 @@ func TestEnvValues(t *testing.T) {
 	} {
 		t.Run(kv[0], func(t *testing.T) {
 			t.Setenv(kv[0], kv[1])
-			_, err := thunder.Init(t.Context(), thunder.Options{})
-			var option *thunder.OptionError
+			_, err := Init(t.Context(), Options{})
+			var option *OptionError
 			if !errors.As(err, &option) || !strings.HasPrefix(err.Error(), "thunder: "+kv[0]+` is "`+kv[1]+`": `) || !strings.Contains(err.Error(), kv[2]) {
 				t.Errorf("got %v", err)
 			}
-			if again := (thunder.Options{}).Validate(); again == nil || err == nil || again.Error() != err.Error() {
+			if again := (Options{}).Validate(); again == nil || err == nil || again.Error() != err.Error() {
 				t.Errorf("Init says %v, Validate %v", err, again)
 			}
 		})

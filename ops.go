@@ -2,7 +2,8 @@ package thunder
 
 import "context"
 
-// Barrier returns when all ranks have called it.
+// Barrier returns when all ranks have called it. Like every operation, it ends the group
+// at all ranks if it fails or if ctx ends first; see Comm.
 func Barrier(ctx context.Context, c *Comm) error {
 	return c.Do(ctx, &Request{Kind: KindBarrier})
 }

@@ -3,6 +3,7 @@ package thunder
 import (
 	"context"
 
+	"thundercollective/internal/collective"
 	"thundercollective/internal/group"
 	"thundercollective/internal/tuning"
 )
@@ -38,4 +39,15 @@ func (c *Comm) Model() *Model { return c.group.Model() }
 // the first operation of the group.
 func (c *Comm) Choice(k Kind, a Algo, dt DType, count int) Choice {
 	return c.group.Choice(k, a, dt, count)
+}
+
+// Predict returns the time in microseconds that a model, such as one of Comm.Calibrate,
+// expects an operation of the group to take with algorithm a. bytes is the length of the
+// buffer, or of one block for operations that have a block for each rank.
+func Predict(c *Comm, m Model, k Kind, a Algo, bytes int) float64 {
+	hosts := make([]string, c.Size())
+	for rank := range hosts {
+		hosts[rank] = c.Host(rank)
+	}
+	return m.Predict(k, a, c.Size(), collective.NewHosts(hosts), bytes)
 }

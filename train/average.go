@@ -8,9 +8,10 @@ import (
 	"thundercollective"
 )
 
-// AverageGradients replaces gradients by their average over all ranks. Small ones
-// are packed together, up to DefaultBucketBytes; others are averaged where they
-// are. All ranks give tensors of the same lengths in the same order.
+// AverageGradients replaces gradients by their average over all ranks of c. It packs small
+// gradients together, up to DefaultBucketBytes, and averages others in place. All ranks
+// must pass tensors of the same lengths in the same order. Errors are those of
+// thunder.AllReduce.
 func AverageGradients[T float32 | float64](ctx context.Context, c *thunder.Comm, gradients ...[]T) error {
 	if c.Size() == 1 {
 		return nil

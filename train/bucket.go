@@ -11,9 +11,9 @@ import (
 	"thundercollective"
 )
 
-// A GradientBucket holds the gradients of a model in flat buckets and combines
-// each bucket with the other ranks' as soon as it is complete. Gradients may be
-// made ready by several goroutines; the other methods belong to one.
+// A GradientBucket holds the gradients of a model in flat buckets, and combines each
+// bucket with those of the other ranks as soon as it is complete. Several goroutines may
+// call Ready at the same time; only one may call the other methods.
 type GradientBucket struct {
 	comm    *thunder.Comm // a group of its own
 	layout  *layout
@@ -28,32 +28,32 @@ type GradientBucket struct {
 	skip    bool
 	ready   []bool // by tensor, in this pass
 	missing []int  // by bucket: tensors not ready
-	next    int    // first bucket not in the queue
+	next    int    // first bucket that is not in the queue
 	idle    *sync.Cond
-	pending int // buckets in the queue or at work
+	pending int // buckets in the queue or being combined
 	err     error
 	stats   Stats
 }
 
-// A bucket is one flat piece of gradients.
+// A bucket is a flat buffer of gradients.
 type bucket struct {
-	memory []byte // of Comm.Alloc
+	memory []byte // from Comm.Alloc
 	values []float32
 	codec  codec
 }
 
-// Stats says what synchronisation cost.
+// Stats holds the times spent on combining gradients.
 type Stats struct {
-	// Busy is the time during which buckets were being combined.
+	// Busy is the time in which buckets were being combined.
 	Busy time.Duration
-	// Exposed is the part of it that Wait had to wait for; the rest was hidden
+	// Exposed is the time in which Wait waited for that; the rest of Busy was hidden
 	// behind the backward pass.
 	Exposed time.Duration
-	// Syncs counts the passes that were combined.
+	// Syncs is the number of passes that were combined.
 	Syncs int
 }
 
-// Hidden is the part of Busy that the backward pass hid, from 0 to 1.
+// Hidden returns the fraction of Busy that was hidden behind the backward pass.
 func (s Stats) Hidden() float64 {
 	if s.Busy <= 0 {
 		return 0
@@ -61,8 +61,9 @@ func (s Stats) Hidden() float64 {
 	return max(0, 1-s.Exposed.Seconds()/s.Busy.Seconds())
 }
 
-// NewGradientBucket registers tensors by their lengths, in the order of the forward
-// pass. All ranks of c have to call it, with the same lengths and Config. Close it.
+// NewGradientBucket returns a GradientBucket for tensors of the given lengths, in the
+// order of the forward pass. All ranks of c must call it, with the same lengths and Config.
+// The caller must call Close when done.
 func NewGradientBucket(ctx context.Context, c *thunder.Comm, lens []int, cfg Config) (*GradientBucket, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -108,43 +109,43 @@ func newBucket(c *thunder.Comm, n int, cfg Config) (*bucket, error) {
 	return b, nil
 }
 
-// Len is the number of tensors.
+// Len returns the number of tensors.
 func (g *GradientBucket) Len() int { return len(g.layout.tensors) }
 
-// Buckets is the number of buckets.
+// Buckets returns the number of buckets.
 func (g *GradientBucket) Buckets() int { return len(g.buckets) }
 
-// Gradient is the memory of a tensor's gradient, by its place in the registration.
-// The program owns it, except from Ready until Wait.
+// Gradient returns the memory for the gradient of tensor i. The program may use it except
+// between Ready and the end of Wait.
 func (g *GradientBucket) Gradient(i int) []float32 {
 	s := g.layout.tensors[i]
 	return g.buckets[s.bucket].values[s.offset : s.offset+s.len : s.offset+s.len]
 }
 
-// Zero clears all gradients, before a pass that adds to them.
+// Zero sets all gradients to zero, before a pass that adds to them.
 func (g *GradientBucket) Zero() {
 	for _, b := range g.buckets {
 		clear(b.values)
 	}
 }
 
-// SkipSync says whether the passes from now on are left uncombined, so that the
-// next can add to their gradients. It is called between Wait and the first Ready,
-// with the same value on all ranks.
+// SkipSync sets whether the following passes are not combined, so that the next pass can
+// add to their gradients. Call it between Wait and the first Ready, with the same value on
+// all ranks.
 func (g *GradientBucket) SkipSync(skip bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.skip = skip
 }
 
-// Ready says that a gradient is complete in this pass. The last one of a bucket
-// sends it on its way; Ready does not wait for that. Saying it twice in one pass is
-// an error, which Wait returns.
+// Ready marks the gradient of tensor i as complete in this pass. After the last one of a
+// bucket, the bucket is combined in the background; Ready does not wait for that. Calling
+// it twice for a tensor in one pass is an error, which Wait returns.
 func (g *GradientBucket) Ready(i int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.ready[i] {
-		g.err = errors.Join(g.err, fmt.Errorf("train: gradient %d was ready twice in one pass", i))
+		g.err = errors.Join(g.err, fmt.Errorf("train: Ready(%d) was called twice in one pass", i))
 		return
 	}
 	g.ready[i] = true
@@ -152,17 +153,17 @@ func (g *GradientBucket) Ready(i int) {
 	if g.skip || g.err != nil {
 		return
 	}
-	// In order: all ranks have to combine the same bucket at the same time.
+	// In order, because all ranks must combine the same bucket at the same time.
 	for g.next < len(g.buckets) && g.missing[g.next] == 0 {
 		g.pending++
-		g.queue <- g.buckets[g.next] // has room for all
+		g.queue <- g.buckets[g.next] // does not block: it has room for all
 		g.next++
 	}
 }
 
-// Wait ends a pass: it returns when all buckets are combined and all gradients are
-// the program's again. It is an error if a gradient was not made ready. When ctx
-// ends first, the job fails as with any operation.
+// Wait ends a pass. It returns when all buckets are combined and the program may use the
+// gradients again. It is an error if Ready was not called for a gradient. If ctx ends
+// first, the group fails on all ranks, as with any operation.
 func (g *GradientBucket) Wait(ctx context.Context) error {
 	aborted := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -170,7 +171,7 @@ func (g *GradientBucket) Wait(ctx context.Context) error {
 		g.comm.Abort(context.Cause(ctx).Error())
 	})
 	defer func() {
-		if !stop() { // the others have to hear of it before the caller can close the group
+		if !stop() { // the others must learn of it before the caller can close the group
 			<-aborted
 		}
 	}()
@@ -187,7 +188,7 @@ func (g *GradientBucket) Wait(ctx context.Context) error {
 	if g.err == nil {
 		for i, ok := range g.ready {
 			if !ok {
-				g.err = fmt.Errorf("train: gradient %d was not made ready in this pass; the ranks' gradients differ now", i)
+				g.err = fmt.Errorf("train: Ready(%d) was not called in this pass, so the ranks' gradients differ now", i)
 				break
 			}
 		}
@@ -204,8 +205,8 @@ func (g *GradientBucket) begin() {
 	copy(g.missing, g.layout.members)
 }
 
-// work combines buckets one after the other. That they share one goroutine keeps
-// the order of operations the same on all ranks.
+// work combines buckets one after the other, in one goroutine, so that the order of
+// operations is the same on all ranks.
 func (g *GradientBucket) work() {
 	for b := range g.queue {
 		start := time.Now()
@@ -223,17 +224,17 @@ func (g *GradientBucket) work() {
 	}
 }
 
-// Stats returns what synchronisation has cost so far.
+// Stats returns the times so far.
 func (g *GradientBucket) Stats() Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.stats
 }
 
-// Close releases the buckets; their memory must not be used any more.
+// Close releases the buckets. The program must not use their memory afterwards.
 func (g *GradientBucket) Close() error {
 	close(g.queue)
-	g.stop() // fails what is still under way; nothing, if Wait was called
+	g.stop() // cancels operations still running; there are none after Wait
 	g.worker.Wait()
 	return g.release()
 }

@@ -44,8 +44,8 @@ func TestBucketsCombine(t *testing.T) {
 	}
 }
 
-// combineSteps runs a few passes, each rank finishing its tensors in an order of
-// its own, beside a collective of the program.
+// combineSteps runs a few passes at the same time as another collective operation. Each
+// rank finishes its tensors in an order of its own.
 func combineSteps(c *thunder.Comm, lens []int, cfg Config) error {
 	ctx := context.Background()
 	g, err := NewGradientBucket(ctx, c, lens, cfg)
@@ -129,8 +129,8 @@ func TestReadyMistakes(t *testing.T) {
 		ready []int
 		want  string
 	}{
-		"twice":  {[]int{0, 0}, "ready twice"},
-		"missed": {[]int{1}, "gradient 0 was not made ready"},
+		"twice":  {[]int{0, 0}, "Ready(0) was called twice"},
+		"missed": {[]int{1}, "Ready(0) was not called"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			everywhere(t, 1, func(comm *thunder.Comm) error {

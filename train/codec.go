@@ -6,12 +6,12 @@ import (
 	"thundercollective"
 )
 
-// A codec combines the values of a bucket with the other ranks', in place.
+// A codec combines the values of a bucket with those of the other ranks, in place.
 type codec interface {
 	combine(ctx context.Context, values []float32) error
 }
 
-// newCodec returns the codec of a bucket of n elements.
+// newCodec returns the codec for a bucket of n elements.
 func newCodec(c *thunder.Comm, n int, cfg Config) codec {
 	switch {
 	case cfg.Wire == F32 || c.Size() == 1:
@@ -38,8 +38,8 @@ func (p *plain) combine(ctx context.Context, values []float32) error {
 	})
 }
 
-// half sends 16-bit floats. An average is divided before it is summed, not after,
-// so that float16 does not overflow on the way.
+// half sends 16-bit floats. For an average, it divides before the sum, not after, so that
+// the sum does not overflow float16.
 type half[T thunder.Float16 | thunder.BFloat16] struct {
 	comm   *thunder.Comm
 	dtype  thunder.DType

@@ -59,7 +59,7 @@ func TestNarrowWires(t *testing.T) {
 	}
 }
 
-// noise is a smooth value in [-1, 1] that no narrow type holds exactly.
+// noise returns a smooth value in [-1, 1] that no narrow type represents exactly.
 func noise(rank, i int) float32 {
 	return float32(math.Sin(float64(i)*0.37 + float64(rank)*1.3))
 }

@@ -6,14 +6,14 @@ import (
 	"thundercollective"
 )
 
-// DefaultBucketBytes is the size of a bucket when Config does not say: large enough
-// to use the bandwidth, small enough that the first one leaves early.
+// DefaultBucketBytes is the default size of a bucket: large enough to use the bandwidth,
+// small enough that the first bucket is combined early.
 const DefaultBucketBytes = 25 << 20
 
-// A Wire is what gradients are on their way between ranks.
+// A Wire is the type of gradients in messages.
 type Wire uint8
 
-// The wire types.
+// The wire types. The package comment describes them.
 const (
 	F32 Wire = iota
 	BF16
@@ -31,7 +31,7 @@ func (w Wire) String() string {
 	return wireNames[w]
 }
 
-// ParseWire reads a wire type by name, such as "bf16".
+// ParseWire returns the wire type with the given name, such as "bf16".
 func ParseWire(s string) (Wire, error) {
 	for w, name := range wireNames {
 		if name == s {
@@ -41,18 +41,18 @@ func ParseWire(s string) (Wire, error) {
 	return 0, fmt.Errorf("train: unknown wire type %q, want one of %v", s, wireNames)
 }
 
-// Config says how gradients are combined. The zero value averages float32 in
-// buckets of DefaultBucketBytes.
+// Config describes how gradients are combined. The zero value averages float32 in buckets
+// of DefaultBucketBytes.
 type Config struct {
-	// BucketBytes is the least size of a bucket, in bytes of float32; a bucket
-	// is closed by the tensor that reaches it.
+	// BucketBytes is the minimum size of a bucket, in bytes of float32; the tensor that
+	// reaches it is the last one of the bucket. DefaultBucketBytes if 0.
 	BucketBytes int
 	// Op is thunder.Avg, the default, or thunder.Sum.
 	Op thunder.Op
-	// Wire is the type on the wire.
+	// Wire is the type of gradients in messages.
 	Wire Wire
-	// Algo is the algorithm of the all-reduce; Auto picks by size. Int8 has its
-	// own way and ignores it.
+	// Algo is the algorithm of the all-reduce; Auto chooses by size. Int8 has an
+	// algorithm of its own and ignores it.
 	Algo thunder.Algo
 }
 
@@ -66,9 +66,9 @@ func (c Config) complete() (Config, error) {
 	}
 	switch {
 	case c.BucketBytes < 0:
-		return c, fmt.Errorf("train: buckets of %d bytes", c.BucketBytes)
+		return c, fmt.Errorf("train: bucket size of %d bytes is negative", c.BucketBytes)
 	case c.Op != thunder.Avg && c.Op != thunder.Sum:
-		return c, fmt.Errorf("train: gradients cannot be combined by %v; choose avg or sum", c.Op)
+		return c, fmt.Errorf("train: gradients cannot be combined with %v; use avg or sum", c.Op)
 	case c.Wire >= wireEnd:
 		return c, fmt.Errorf("train: unknown wire type %d", c.Wire)
 	}

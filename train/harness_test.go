@@ -31,8 +31,8 @@ func everywhere(t *testing.T, n int, f func(c *thunder.Comm) error) {
 	}
 }
 
-// value is an element of a rank's gradient: small integers, so that float32 sums
-// are exact in any order.
+// value returns an element of a rank's gradient: a small integer, so that float32 sums are
+// exact in any order.
 func value(rank, step, tensor, i int) float32 {
 	return float32((rank*31+step*17+tensor*7+i*3)%97 - 48)
 }

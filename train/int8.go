@@ -13,17 +13,17 @@ const (
 	blockSize = 4 + blockLen // on the wire: the scale as float32, then the values
 )
 
-// quantised sends 8-bit integers. Each rank owns a part of the bucket: it gets that
-// part from all ranks, sums it in float32, and sends the sum to all. Values are
-// rounded twice on the way, by their sender and by the owner of the sum; both keep
-// what they lost and add it the next time.
+// quantised sends 8-bit integers. Each rank owns a part of the bucket: it receives that
+// part from all ranks, sums it in float32, and sends the sum to all. Values are rounded
+// twice, by the sender and by the owner of the sum; both keep the rounding error and add
+// it the next time.
 type quantised struct {
 	comm *thunder.Comm
 	avg  bool
 	part int // values in a rank's part: whole blocks, the same for all ranks
 
-	lost    []float32 // by this rank as a sender; parts one behind the other
-	lostSum []float32 // as the owner of a part
+	lost    []float32 // rounding errors of this rank as a sender, for all parts
+	lostSum []float32 // and as the owner of a part
 	sum     []float32
 	out, in []byte // all parts on the wire
 	own     []byte // this rank's part on the wire
@@ -68,15 +68,15 @@ func (q *quantised) combine(ctx context.Context, values []float32) error {
 	return nil
 }
 
-// pack rounds whole blocks of values to 8 bits and leaves in values what that lost.
-// A block that holds an infinity or NaN becomes all NaN, as its sum would be, and
-// loses nothing: the next pass starts afresh.
+// pack rounds whole blocks of values to 8 bits and leaves the rounding errors in values.
+// If a block contains an infinity or NaN, all its values become NaN, as their sum would
+// be, without rounding errors.
 func pack(dst []byte, values []float32) {
 	for len(values) > 0 {
 		block := values[:blockLen]
 		most := float32(0)
 		for _, v := range block {
-			most = max(most, float32(math.Abs(float64(v)))) // NaN wins
+			most = max(most, float32(math.Abs(float64(v)))) // NaN if any is NaN
 		}
 		scale := most / 127
 		if math.IsInf(float64(most), 0) {
@@ -88,12 +88,12 @@ func pack(dst []byte, values []float32) {
 		case scale != scale:
 			clear(block)
 			clear(out)
-		case scale == 0: // all are zero, or too small to divide by
+		case scale == 0: // all values are zero, or too small to divide by
 			clear(out)
 		default:
 			for i, v := range block {
 				n := math.RoundToEven(float64(v) / float64(scale))
-				n = max(-127, min(127, n)) // a denormal scale is rounded itself
+				n = max(-127, min(127, n)) // the scale may be a rounded denormal
 				out[i] = byte(int8(n))
 				block[i] = v - float32(n)*scale
 			}
@@ -102,7 +102,7 @@ func pack(dst []byte, values []float32) {
 	}
 }
 
-// addPacked adds what pack made to values, which may end before the last block does.
+// addPacked adds the output of pack to values, which may end before the last block does.
 func addPacked(values []float32, src []byte) {
 	for len(values) > 0 {
 		scale := math.Float32frombits(binary.LittleEndian.Uint32(src))

@@ -2,7 +2,7 @@ package train
 
 import "fmt"
 
-// A layout places tensors in buckets, in reverse order of registration: the
+// A layout assigns tensors to buckets, in reverse order of registration, because the
 // backward pass finishes them in that order.
 type layout struct {
 	tensors []slot
@@ -10,7 +10,7 @@ type layout struct {
 	members []int // number of tensors in each
 }
 
-// A slot is the place of a tensor.
+// A slot is the position of a tensor.
 type slot struct {
 	bucket      int
 	offset, len int
@@ -22,7 +22,7 @@ func newLayout(lens []int, limit int) (*layout, error) {
 	open := false
 	for i := len(lens) - 1; i >= 0; i-- {
 		if lens[i] < 0 {
-			return nil, fmt.Errorf("train: tensor %d has %d elements", i, lens[i])
+			return nil, fmt.Errorf("train: length %[2]d of tensor %[1]d is negative", i, lens[i])
 		}
 		if !open {
 			l.buckets, l.members = append(l.buckets, 0), append(l.members, 0)

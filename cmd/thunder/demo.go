@@ -50,10 +50,10 @@ type demo struct {
 	plot  string
 	json  bool
 
-	out  io.Writer
-	errs io.Writer
-	ink  bench.Ink
-	rows []bench.Row // all of them
+	out   io.Writer
+	errs  io.Writer
+	color bench.Color
+	rows  []bench.Row // all of them
 }
 
 // maxDemoRanks keeps the tour short and its memory small.
@@ -67,9 +67,9 @@ func (d *demo) run(cmd *cobra.Command) error {
 		return err
 	}
 	d.out, d.errs = cmd.OutOrStdout(), cmd.ErrOrStderr()
-	d.ink = bench.Ink(colourful(d.out))
+	d.color = bench.Color(colourful(d.out))
 	ctx, start := cmd.Context(), time.Now()
-	d.say("%s\n\n", d.ink.Bold("thunder "+strings.Fields(version())[0]+": a tour of one machine"))
+	d.say("%s\n\n", d.color.Bold("thunder "+strings.Fields(version())[0]+": a tour of one machine"))
 	d.say("%s, %d cores. A rank is one member of a job; here %d of them share this\nmachine, on a desk each would have its own.\n", bench.CPU(), runtime.NumCPU(), d.ranks)
 	for _, part := range []func(context.Context) error{d.inProcess, d.processes, d.sweep, d.death} {
 		if err := part(ctx); err != nil {
@@ -80,7 +80,7 @@ func (d *demo) run(cmd *cobra.Command) error {
 		return err
 	}
 	d.say("\n%s %d results, %s\nNext: 'thunder bench allreduce --help', and the same between two machines.\n",
-		d.ink.Good("All right:"), len(d.rows), "none of them with a wrong element, in "+time.Since(start).Round(100*time.Millisecond).String()+".")
+		d.color.Good("All right:"), len(d.rows), "none of them with a wrong element, in "+time.Since(start).Round(100*time.Millisecond).String()+".")
 	return nil
 }
 
@@ -106,11 +106,11 @@ func (d *demo) keep(rows []bench.Row) error {
 
 // verdict prints a line about rows that were measured, and keeps them.
 func (d *demo) verdict(name string, what string, rows []bench.Row) error {
-	mark := d.ink.Good("ok")
+	mark := d.color.Good("ok")
 	if wrongError(rows) != nil {
-		mark = d.ink.Bad("WRONG")
+		mark = d.color.Bad("WRONG")
 	}
-	d.say("   %-14s %s  %s\n", name, mark, d.ink.Dim(what))
+	d.say("   %-14s %s  %s\n", name, mark, d.color.Dim(what))
 	return d.keep(rows)
 }
 
@@ -121,7 +121,7 @@ var checkSizes = []int64{0, 8, 1000, 300_000}
 // inProcess checks every collective with every type, reduction and algorithm, on
 // ranks that are goroutines.
 func (d *demo) inProcess(ctx context.Context) error {
-	d.say("\n%s\n", d.ink.Bold("1. Is it right? Ranks in one process, every type, reduction and algorithm"))
+	d.say("\n%s\n", d.color.Bold("1. Is it right? Ranks in one process, every type, reduction and algorithm"))
 	group, err := thunder.Local(d.ranks, thunder.Options{})
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func demoVariants(mode bench.Mode) []bench.Config {
 
 // processes checks the collectives between processes, each with other types.
 func (d *demo) processes(ctx context.Context) error {
-	d.say("\n%s\n", d.ink.Bold("2. The same between processes, over TCP, that prove to each other who they are"))
+	d.say("\n%s\n", d.color.Bold("2. The same between processes, over TCP, that prove to each other who they are"))
 	types := thunder.DTypes()
 	for i, mode := range bench.Collectives() {
 		begin := time.Now()
@@ -187,7 +187,7 @@ func (d *demo) processes(ctx context.Context) error {
 
 // sweep measures an all-reduce over each fabric and draws it.
 func (d *demo) sweep(ctx context.Context) error {
-	d.say("\n%s\n", d.ink.Bold("3. How fast? An all-reduce from a few bytes to 16 MiB, over TCP"))
+	d.say("\n%s\n", d.color.Bold("3. How fast? An all-reduce from a few bytes to 16 MiB, over TCP"))
 	var lines []bench.Line
 	for _, fabric := range []string{"tcp", "auto", "mem"} {
 		cfg := bench.Config{Mode: bench.AllReduce, DType: thunder.F32, Op: thunder.Sum, Min: 4, Max: 16 << 20, Factor: 4, Warmup: -1, Fabric: fabric}
@@ -212,7 +212,7 @@ func (d *demo) sweep(ctx context.Context) error {
 
 // bars draws the sweeps with characters.
 func (d *demo) bars(lines []bench.Line) {
-	d.say("\n%s\n", d.ink.Bold("4. In one picture: TCP, memory shared by processes, and ranks in one process"))
+	d.say("\n%s\n", d.color.Bold("4. In one picture: TCP, memory shared by processes, and ranks in one process"))
 	peaks := make([]bench.Row, len(lines))
 	best := 0.0
 	for i, l := range lines {
@@ -226,7 +226,7 @@ func (d *demo) bars(lines []bench.Line) {
 		}
 		d.say("   %-4s time %s %s to %s   bandwidth %s\n", l.Name, plot.Spark(times),
 			bench.FormatMicros(times[0]), bench.FormatMicros(times[len(times)-1]), plot.Spark(rates))
-		d.say("        %s %s at %s\n", d.ink.Good(plot.Bar(peaks[i].BusBW, best, 40)),
+		d.say("        %s %s at %s\n", d.color.Good(plot.Bar(peaks[i].BusBW, best, 40)),
 			bench.FormatRate(peaks[i].BusBW), bench.FormatSize(float64(peaks[i].SizeBytes)))
 	}
 }

@@ -21,7 +21,7 @@ func (d *demo) death(ctx context.Context) error {
 	if d.ranks < 2 {
 		return nil
 	}
-	d.say("\n%s\n", d.ink.Bold("5. And when a rank dies? One is killed in the middle of an all-reduce"))
+	d.say("\n%s\n", d.color.Bold("5. And when a rank dies? One is killed in the middle of an all-reduce"))
 	const victim = 1
 	// The first size is over in a moment and shows that the ranks are at work;
 	// the second would take minutes.
@@ -58,11 +58,11 @@ func (d *demo) death(ctx context.Context) error {
 		if strings.Contains(line, fmt.Sprintf("lost rank %d", victim)) {
 			named++
 		}
-		d.say("   %s", d.ink.Dim(line))
+		d.say("   %s", d.color.Dim(line))
 	}
 	if named != d.ranks-1 {
 		return fmt.Errorf("killed rank %d, but %d of %d others named it", victim, named, d.ranks-1)
 	}
-	d.say("   %s\n", d.ink.Good(fmt.Sprintf("ok  all %d others named rank %d and were gone after %v", named, victim, took)))
+	d.say("   %s\n", d.color.Good(fmt.Sprintf("ok  all %d others named rank %d and were gone after %v", named, victim, took)))
 	return nil
 }

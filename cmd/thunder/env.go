@@ -76,12 +76,12 @@ func (f *envFlags) print(w io.Writer, list []env.Setting) error {
 			Variables []env.Setting `json:"variables"`
 		}{list})
 	}
-	_, err := io.WriteString(w, envTable(list, bench.Ink(colourful(w))))
+	_, err := io.WriteString(w, envTable(list, bench.Color(colourful(w))))
 	return err
 }
 
 // envTable is the table for people, in sections by the parts that use the variables.
-func envTable(list []env.Setting, ink bench.Ink) string {
+func envTable(list []env.Setting, color bench.Color) string {
 	names, values := 0, 0
 	for _, s := range list {
 		names = max(names, len(s.Name))
@@ -100,14 +100,14 @@ func envTable(list []env.Setting, ink bench.Ink) string {
 			if part == "" {
 				heading = "unknown"
 			}
-			fmt.Fprintf(&b, "\n%s\n", ink.Bold(heading))
+			fmt.Fprintf(&b, "\n%s\n", color.Bold(heading))
 		}
 		mark, about := " ", s.About
 		if s.SetAs != "" {
 			about += " (set as " + s.SetAs + ", its old name)"
 		}
 		if s.Problem != "" {
-			mark, about = ink.Bad("!"), ink.Bad(s.Problem)
+			mark, about = color.Bad("!"), color.Bad(s.Problem)
 		}
 		row(mark, s.Name, strings.ReplaceAll(s.Value, "\n", " "), string(s.Source), about)
 	}

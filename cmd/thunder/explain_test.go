@@ -26,8 +26,8 @@ func TestExplanation(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
 	}
-	pooled := bench.Row{SizeBytes: 8192, Algo: "pooled", Fabric: "shm", Prediction: bench.Prediction{Model: rows[0].Model}, Lat: bench.Latency{P50: 5}}
-	if got := explanation([]bench.Row{pooled}); !strings.Contains(got, "8192    pooled         -        -              -           5.00        -") || !strings.Contains(got, "--help") {
+	shared := bench.Row{SizeBytes: 8192, Algo: "shared", Fabric: "shm", Prediction: bench.Prediction{Model: rows[0].Model}, Lat: bench.Latency{P50: 5}}
+	if got := explanation([]bench.Row{shared}); !strings.Contains(got, "8192    shared         -        -              -           5.00        -") || !strings.Contains(got, "--help") {
 		t.Errorf("a row without messages is explained as\n%s", got)
 	}
 	if got := explanation([]bench.Row{{}}); got != "" {

@@ -15,7 +15,7 @@ import (
 // Whatever else goes to the terminal meanwhile goes through print or Write.
 type progress struct {
 	w     io.Writer
-	ink   bench.Ink
+	color bench.Color
 	start time.Time
 
 	mu    sync.Mutex
@@ -31,11 +31,11 @@ const progressDelay = time.Second
 
 // newProgress begins a progress on w, which has to be closed.
 func newProgress(w io.Writer) *progress {
-	return startProgress(w, isTerminal(w) && os.Getenv("TERM") != "dumb", bench.Ink(colourful(w)))
+	return startProgress(w, isTerminal(w) && os.Getenv("TERM") != "dumb", bench.Color(colourful(w)))
 }
 
-func startProgress(w io.Writer, live bool, ink bench.Ink) *progress {
-	p := &progress{w: w, ink: ink, start: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
+func startProgress(w io.Writer, live bool, color bench.Color) *progress {
+	p := &progress{w: w, color: color, start: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
 	if live {
 		go p.draw()
 	} else {
@@ -90,7 +90,7 @@ func (p *progress) draw() {
 		if elapsed := time.Since(p.start); elapsed > progressDelay && p.text != "" {
 			p.clear()
 			p.drawn = true
-			io.WriteString(p.w, p.ink.Dim(fmt.Sprintf("%s · %.0f s", p.text, elapsed.Seconds())))
+			io.WriteString(p.w, p.color.Dim(fmt.Sprintf("%s · %.0f s", p.text, elapsed.Seconds())))
 		}
 		p.mu.Unlock()
 	}

@@ -30,7 +30,7 @@ type report struct {
 // begin writes what comes before the first row.
 func (r *report) begin(out, status io.Writer) {
 	r.out = out
-	r.table = &bench.Table{W: out, Ink: bench.Ink(colourful(out))}
+	r.table = &bench.Table{W: out, Color: bench.Color(colourful(out))}
 	r.line = newProgress(status)
 	r.next()
 }

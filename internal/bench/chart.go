@@ -4,12 +4,12 @@ import "thundercollective/internal/plot"
 
 // A Line is the rows of one run over a range of sizes, drawn as one line.
 type Line struct {
-	Name string // "" when it is the only one
+	Name string // "" if it is the only line
 	Rows []Row
 }
 
-// Chart draws time and bus bandwidth over size, a line for each run, with a band
-// from the least to the 99th percentile of the time.
+// Chart draws time and bus bandwidth over size, one line for each run. A band around the
+// time reaches from the minimum to the 99th percentile.
 func Chart(title, subtitle string, lines ...Line) *plot.Chart {
 	size := plot.Axis{Label: "message size", Base: 2, Format: FormatSize}
 	time := plot.Panel{Title: "Time (median, min to p99)", X: size, Y: plot.Axis{Base: 10, Format: FormatMicros}}

@@ -9,50 +9,49 @@ import (
 	thunder "thundercollective"
 )
 
-// A Config says what to measure. It has to be the same on every rank. The zero
-// value of a field stands for its default, where it has one.
+// A Config describes what to measure. It must be the same on every rank. The zero value of
+// a field selects its default, if it has one.
 type Config struct {
 	Mode  Mode
 	DType thunder.DType // F32 by default
 	Op    thunder.Op    // Sum by default
 	Algo  thunder.Algo  // Auto by default
-	Root  int           // of the modes that have one
+	Root  int           // of modes that have a root
 
-	// Min, Max and Factor give the sizes: Min, Min·Factor, ... up to Max bytes.
-	// One that is not a whole number of elements (of blocks of elements, one for
-	// each rank, where the mode has blocks) is rounded up to one.
-	// Factor is DefaultFactor by default.
+	// Min, Max and Factor select the sizes: Min, Min·Factor, ... up to Max bytes. Each size
+	// is rounded up to whole elements or, for modes that have a block for each rank, to
+	// whole blocks. Factor defaults to DefaultFactor.
 	Min, Max int64
 	Factor   int
 
-	// Iters is how often each size is timed; 0 is as often as fits a fraction of
-	// a second, the same on all ranks.
+	// Iters is the number of timed iterations of each size. 0 selects as many as fit a
+	// fraction of a second, the same number on all ranks.
 	Iters int
-	// Warmup is how many iterations are run before, without being timed; negative
-	// is a number that suits the size.
+	// Warmup is the number of iterations before the timed ones. A negative value selects a
+	// number that suits the size.
 	Warmup int
-	// NoCheck leaves out the checks of the results.
+	// NoCheck disables the checks of the results.
 	NoCheck bool
-	// BarrierEach performs a barrier before each iteration, which is not timed. Without,
-	// iterations follow each other, and the root of a broadcast runs ahead: what is
-	// measured then is how fast broadcasts follow each other, not how long one takes.
+	// BarrierEach performs a barrier, which is not timed, before each iteration. Without
+	// it, the root of a broadcast runs ahead of the other ranks, and the time is that of
+	// one broadcast in a series, not of a single one.
 	BarrierEach bool
 	// Alloc takes the buffers from Comm.Alloc.
 	Alloc bool
-	// Idle, with Barrier, holds the last rank back for so long and measures the
-	// processor time of those that wait for it.
+	// Idle, in mode Barrier, delays the last rank by this time and measures the processor
+	// time of the ranks that wait for it.
 	Idle time.Duration
-	// Explain measures the cost of messages first, and says of each row what it
-	// was expected to take.
+	// Explain measures the cost of messages first, and adds to each row the time predicted
+	// from it.
 	Explain bool
 
-	// Fabric and Streams are what the job was opened with, for the rows. What the
-	// Comm says of its fabric comes first.
+	// Fabric and Streams are what the job was opened with, for the rows. The fabric that
+	// the Comm reports takes precedence.
 	Fabric  string
 	Streams int
 }
 
-// The sizes when none are asked for.
+// The default sizes.
 const (
 	DefaultMin    = 4
 	DefaultMax    = 64 << 20
@@ -62,10 +61,10 @@ const (
 // DefaultMatrixSize is the size of the messages whose bandwidth Matrix measures.
 const DefaultMatrixSize = 4 << 20
 
-// A ConfigError says which field of a Config is not right.
+// A ConfigError reports an invalid field of a Config.
 type ConfigError struct {
 	Field  string // as in Config, in lower case: "dtype", "root"
-	Reason string // what is wrong with it, and what would be right
+	Reason string // what is wrong, and what would be valid
 }
 
 func (e *ConfigError) Error() string { return e.Reason }
@@ -82,8 +81,8 @@ func (c *Config) fill() {
 	}
 }
 
-// Validate reports the first thing that is wrong with the config for a job of
-// that many ranks, as a *ConfigError.
+// Validate reports the first field that is invalid for a job of the given number of ranks,
+// as a *ConfigError.
 func (c Config) Validate(ranks int) error {
 	c.fill()
 	bad := func(field, format string, args ...any) error {
@@ -101,28 +100,28 @@ func (c Config) Validate(ranks int) error {
 		}
 	}
 	if algos := c.Mode.Algos(); c.Algo != thunder.Auto && !slices.Contains(algos, c.Algo) {
-		return bad("algo", "%s has no algorithm %v, want one of auto %s", c.Mode, c.Algo, names(algos))
+		return bad("algo", "%s has no algorithm %v; want one of auto %s", c.Mode, c.Algo, names(algos))
 	}
 	switch {
 	case ranks < 1:
-		return bad("ranks", "a job of %d ranks cannot be; at least 1 is needed", ranks)
+		return bad("ranks", "a job cannot have %d ranks; want 1 or more", ranks)
 	case c.Mode.Rooted() && (c.Root < 0 || c.Root >= ranks):
-		return bad("root", "root %d is not one of the ranks, 0 to %d", c.Root, ranks-1)
+		return bad("root", "root %d is not a rank of the job; want 0 to %d", c.Root, ranks-1)
 	case c.Min < 0:
-		return bad("min", "the least size, %d bytes, is negative", c.Min)
+		return bad("min", "the smallest size is %d bytes; want 0 or more", c.Min)
 	case c.Max < c.Min:
-		return bad("max", "the greatest size, %s, is below the least, %s", FormatSize(float64(c.Max)), FormatSize(float64(c.Min)))
+		return bad("max", "the largest size, %s, is below the smallest, %s", FormatSize(float64(c.Max)), FormatSize(float64(c.Min)))
 	case c.Factor < 2:
-		return bad("factor", "the factor between sizes is %d, want 2 or more", c.Factor)
+		return bad("factor", "the factor between sizes is %d; want 2 or more", c.Factor)
 	case c.Idle < 0 || c.Idle > 0 && (c.Mode != Barrier || ranks < 2):
-		return bad("idle", "a rank can be held back in %s only, for a positive time, and with 2 ranks or more", Barrier)
+		return bad("idle", "the last rank can be delayed in mode %s only, by a positive time, and with 2 or more ranks", Barrier)
 	case c.Iters < 0:
-		return bad("iters", "%d iterations cannot be; leave it out for a number that suits the size", c.Iters)
+		return bad("iters", "the number of iterations is %d; want 1 or more, or 0 for a number that suits the size", c.Iters)
 	}
 	return nil
 }
 
-// opsOf names the reductions that a type has.
+// opsOf lists the names of the reductions of an element type.
 func opsOf(dt thunder.DType) string {
 	var list []thunder.Op
 	for _, op := range thunder.Ops() {
@@ -141,14 +140,14 @@ func names[T fmt.Stringer](list []T) string {
 	return strings.Join(out, " ")
 }
 
-// A shape is one size of a sweep as it is measured.
+// A shape is one of the sizes to measure.
 type shape struct {
 	count int   // elements of a block
-	bytes int64 // of all blocks
+	bytes int64 // all blocks together
 }
 
-// shapes lists what is measured, without repeating a size that rounding made
-// equal to the one before.
+// shapes lists the sizes to measure. A size that equals the previous one after rounding is
+// omitted.
 func (c Config) shapes(ranks int) []shape {
 	if c.Mode == Barrier {
 		return []shape{{}}
@@ -172,8 +171,8 @@ func (c Config) shapes(ranks int) []shape {
 	return list
 }
 
-// Rows is how many rows a run of that many ranks emits, not counting those that
-// Matrix has for single rails.
+// Rows returns the number of rows that a run emits, not counting the rows of Matrix for
+// single rails.
 func (c Config) Rows(ranks int) int {
 	c.fill()
 	if c.Mode == Matrix {

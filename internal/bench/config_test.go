@@ -36,11 +36,11 @@ func TestValidate(t *testing.T) {
 		{Config{Mode: AllReduce, Algo: 99}, 2, "algo", "auto ring"},
 		{Config{Mode: Broadcast, Root: 2}, 2, "root", "0 to 1"},
 		{Config{Mode: Broadcast, Root: -1}, 2, "root", "0 to 1"},
-		{Config{Mode: AllReduce}, 0, "ranks", "at least 1"},
-		{Config{Mode: AllReduce, Min: -1}, 2, "min", "negative"},
+		{Config{Mode: AllReduce}, 0, "ranks", "want 1 or more"},
+		{Config{Mode: AllReduce, Min: -1}, 2, "min", "want 0 or more"},
 		{Config{Mode: AllReduce, Min: 8, Max: 4}, 2, "max", "4 B"},
 		{Config{Mode: AllReduce, Factor: 1}, 2, "factor", "2 or more"},
-		{Config{Mode: AllReduce, Iters: -1}, 2, "iters", "leave it out"},
+		{Config{Mode: AllReduce, Iters: -1}, 2, "iters", "0 for a number that suits"},
 	} {
 		err := c.cfg.Validate(c.ranks)
 		var bad *ConfigError

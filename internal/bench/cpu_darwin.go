@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CPU names this machine's processor.
+// CPU returns the name of this machine's processor.
 func CPU() string {
 	name, err := unix.Sysctl("machdep.cpu.brand_string")
 	if err != nil || name == "" {
@@ -15,5 +15,5 @@ func CPU() string {
 	return name
 }
 
-// cores counts the processors of this machine.
+// cores returns the number of processors of this machine.
 func cores() int { return runtime.NumCPU() }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// CPU names this machine's processor.
+// CPU returns the name of this machine's processor.
 func CPU() string {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
@@ -20,7 +20,8 @@ func CPU() string {
 	return runtime.GOARCH // arm64 kernels give no name
 }
 
-// cores counts the processors of this machine, those included that others have.
+// cores returns the number of processors of this machine, including those that this process
+// may not use.
 func cores() int {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

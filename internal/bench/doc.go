@@ -1,32 +1,32 @@
-// Package bench measures the collectives and proves them right.
+// Package bench measures the collectives and checks their results.
 //
-// Run is called on every rank of a Comm with the same Config and emits a Row for
-// each size; Table writes rows for people, Row.WriteJSON for programs, and Chart
-// and Heat draw them. Nothing here knows how ranks were started: the ranks may be
-// goroutines (thunder.Local) or processes on several machines (thunder.Init).
+// Every rank of a Comm calls Run with the same Config, and Run emits a Row for each
+// size. Table writes rows for people, Row.WriteJSON for programs, and Chart and Heat
+// draw them. It does not matter how the ranks were started: they may be goroutines
+// (thunder.Local) or processes on several machines (thunder.Init).
 //
 //	err := bench.Run(ctx, comm, bench.Config{Mode: bench.AllReduce, Min: 4, Max: 64 << 20, Warmup: -1},
 //		func(r bench.Row) { r.WriteJSON(os.Stdout) })
 //
 // # What is checked
 //
-// Inputs are small integers that follow from rank and index by a hash, chosen such
-// that every partial result is exact in the element type (values.go). So the right
-// result of every element is known exactly, whatever the algorithm, and so are its
-// bytes. They repeat after a prime number of elements, which makes filling and
-// comparing as fast as memory, and lets no shift by a power of two pass.
+// Inputs are small integers, a hash of rank and index, chosen so that every partial
+// result is exact in the element type (values.go). So the bytes of the correct result
+// are known, whatever the algorithm. The inputs repeat after a prime number of elements:
+// filling and comparing buffers is as fast as memory, and a result that is shifted by a
+// power of two is detected.
 //
-// Two iterations of each size are checked: one before the timing, and the last
-// timed one. Before each, inputs are filled in anew and outputs overwritten. After
-// the last one the ranks exchange checksums of their results over the fabric; where
-// all have to have the same result, a difference counts as wrong. Row.Checksum is
-// the same on every rank and in every run.
+// Two iterations of each size are checked: one before the timed ones, and the last
+// timed one. Before each, inputs are filled in again and outputs overwritten. After the
+// last one the ranks exchange checksums of their results; in modes in which all ranks
+// have the same result, a difference counts as wrong. Row.Checksum is the same on every
+// rank and in every run.
 //
 // # What is measured
 //
-// Every rank takes the time of each iteration; the times of the ranks that take
-// part are averaged, iteration by iteration, as nccl-tests averages over ranks.
-// Total, minimum, percentiles and maximum are of those averages.
+// Every rank times each iteration. The times of the participating ranks are averaged,
+// iteration by iteration, as nccl-tests does. Total, minimum, percentiles and maximum
+// are taken over those averages.
 //
 //	ElapsedSecs   the sum of all iterations
 //	GBps          2 · size · iterations / elapsed, in GB/s (10^9 bytes)
@@ -40,12 +40,12 @@
 //	scatter                                     all n blocks of the root   (n-1)/n
 //	broadcast, reduce, sendrecv                 the buffer                 1
 //
-// PingPong is done by the pairs 0-1, 2-3, ... at once, and the last of an odd
-// number of ranks looks on. An iteration is there and back, so its AlgBW is that of
-// one direction: 2 · size over the round trip. SendRecv passes a message around the
-// ring of ranks. Matrix takes one ordered pair after the other: Lat is the round
-// trip of 8 bytes, AlgBW the one-way rate of a train of messages of Config.Max
-// bytes, BothBW the rate of both directions together when both are used at once.
-// A pair that is joined by several rails has a row for all of them together, and one
-// for each rail alone (Row.Rail).
+// PingPong runs on the pairs 0-1, 2-3, ... at the same time; if the number of ranks is
+// odd, the last one does nothing. One iteration sends the message there and back, so
+// AlgBW is the rate of one direction: 2 · size over the time. In SendRecv every rank
+// sends to the next and receives from the previous one. Matrix measures one ordered pair
+// after the other: Lat is the time of 8 bytes there and back, AlgBW the one-way rate of
+// a series of messages of Config.Max bytes, BothBW the rate of both directions together
+// when both are used at once. A pair connected by several rails has one row for all
+// rails together, and one for each rail alone (Row.Rail).
 package bench

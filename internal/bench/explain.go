@@ -4,7 +4,7 @@ import (
 	thunder "thundercollective"
 )
 
-// explain says what the model expected of the row; nothing if there is none.
+// explain adds the time that the model predicts for the row, if there is a model.
 func (r *Row) explain(comm *thunder.Comm, m *thunder.Model) {
 	k := r.Mode.kind()
 	if m == nil {
@@ -12,8 +12,8 @@ func (r *Row) explain(comm *thunder.Comm, m *thunder.Model) {
 	}
 	r.Model = m
 	switch r.Algo {
-	case board, pooled, travels:
-		return // the model is one of messages
+	case board, shared, roundTrip:
+		return // the model is about messages
 	}
 	bytes := r.SizeBytes
 	if r.Mode.blocks() {
@@ -28,7 +28,7 @@ func (r *Row) explain(comm *thunder.Comm, m *thunder.Model) {
 		t *= 2 // there and back
 	}
 	if r.Crowding > 0 {
-		t *= r.Crowding // what the ranks would do at once, the cores do one after the other
+		t *= r.Crowding // ranks that would work in parallel take turns on the cores
 	}
 	t = round(t)
 	r.Predicted = &t

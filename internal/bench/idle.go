@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// runIdle holds the last rank back before a barrier and measures how much processor
-// time the others use up while they wait in it.
+// runIdle delays the last rank before a barrier and measures the processor time that the
+// other ranks use while they wait in it.
 func runIdle(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Row)) error {
 	row := cfg.newRow(comm, shape{})
-	for range 3 { // links and plans are made on first use
+	for range 3 { // links and plans are created on first use
 		if err := thunder.Barrier(ctx, comm); err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func runIdle(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Row)
 		return err
 	}
 	elapsed := time.Since(start).Seconds()
-	share := []float64{0, 0} // of a processor; time waited
+	share := []float64{0, 0} // percent of a processor; seconds waited
 	if !late {
 		share = []float64{100 * (processorTime() - used).Seconds() / elapsed, elapsed}
 	}
@@ -45,7 +45,7 @@ func runIdle(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Row)
 	return nil
 }
 
-// processorTime is what this process has used so far.
+// processorTime returns the processor time that this process has used so far.
 func processorTime() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

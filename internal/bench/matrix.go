@@ -10,26 +10,26 @@ import (
 	thunder "thundercollective"
 )
 
-// What Matrix does for each pair, and each rail, when iterations are left open: so
-// many round trips, and as long a train of messages each way.
+// How Matrix measures each pair and each rail unless Config.Iters is set: the number of
+// round trips, and the duration of the series of messages each way.
 const (
 	matrixPings  = 200
 	matrixBudget = 50 * time.Millisecond
 )
 
-// A MatrixRail says which of the rails between two ranks a row is about.
+// A MatrixRail identifies the rail that a row of Matrix is about.
 type MatrixRail struct {
 	Index  int    `json:"index"` // the same at both ends
 	Near   string `json:"near"`  // address of the sender
 	Far    string `json:"far"`
 	Device string `json:"device,omitempty"` // interface of the sender
-	// Down says that the rail was lost before or while it was measured; then there
-	// are no figures.
+	// Down is set if the rail was lost before or while it was measured; the row then has no
+	// figures.
 	Down bool `json:"down,omitempty"`
 }
 
-// runMatrix measures the ordered pairs one after the other, so that they do not
-// get in each other's way. The others wait for the broadcast of the result.
+// runMatrix measures the ordered pairs one after the other, so that they do not disturb
+// each other. The other ranks wait for the broadcast of the result.
 func runMatrix(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Row)) error {
 	for from := range comm.Size() {
 		for to := range comm.Size() {
@@ -48,16 +48,16 @@ func runMatrix(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Ro
 	return nil
 }
 
-// measurePair returns the row of a pair and, where it is joined by several rails,
-// one for each of them.
+// measurePair returns the row of a pair and, if several rails connect it, one row for each
+// rail.
 func measurePair(ctx context.Context, comm *thunder.Comm, cfg Config, from, to int) ([]Row, error) {
 	var rows []Row
 	var err error
 	switch comm.Rank() {
 	case from:
-		rows, err = newDuet(comm, cfg, to).lead(ctx)
+		rows, err = newPairTest(comm, cfg, to).lead(ctx)
 	case to:
-		err = newDuet(comm, cfg, from).follow(ctx)
+		err = newPairTest(comm, cfg, from).follow(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func measurePair(ctx context.Context, comm *thunder.Comm, cfg Config, from, to i
 	return shareRows(ctx, comm, rows, from)
 }
 
-// shareRows hands the rows of one rank to all.
+// shareRows broadcasts the rows of one rank to all ranks.
 func shareRows(ctx context.Context, comm *thunder.Comm, rows []Row, from int) ([]Row, error) {
 	text, err := json.Marshal(rows)
 	if err != nil {
@@ -83,7 +83,7 @@ func shareRows(ctx context.Context, comm *thunder.Comm, rows []Row, from int) ([
 	}
 	var shared []Row
 	if err := json.Unmarshal(text, &shared); err != nil {
-		return nil, fmt.Errorf("the results of rank %d: %w", from, err)
+		return nil, fmt.Errorf("results of rank %d: %w", from, err)
 	}
 	for i := range shared {
 		shared[i].Rank = comm.Rank()
@@ -91,9 +91,9 @@ func shareRows(ctx context.Context, comm *thunder.Comm, rows []Row, from int) ([
 	return shared, nil
 }
 
-// streamsTo is how many streams carry messages to a rank with which there have been
-// some: those of all rails, or of the one given, where there are several; else those
-// of the fabric.
+// streamsTo returns the number of streams that carry messages to a peer: those of one rail,
+// or of all rails together if rail is negative. Without several rails, it is the number of
+// streams of the fabric.
 func (c Config) streamsTo(comm *thunder.Comm, rank, rail int) int {
 	rails := comm.RailsTo(rank)
 	switch {

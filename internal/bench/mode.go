@@ -8,7 +8,7 @@ import (
 	thunder "thundercollective"
 )
 
-// A Mode is what a benchmark does, by the name users write.
+// A Mode is what a benchmark does. Its text is the name that users write.
 type Mode string
 
 // The modes.
@@ -27,7 +27,7 @@ const (
 	Matrix        Mode = "matrix"
 )
 
-// Modes lists the modes in the order the manual does.
+// Modes lists the modes in the order of the manual.
 func Modes() []Mode {
 	return []Mode{
 		PingPong, AllReduce, ReduceScatter, AllGather, Broadcast, Reduce,
@@ -45,7 +45,7 @@ func ParseMode(s string) (Mode, error) {
 	if m := Mode(s); slices.Contains(Modes(), m) {
 		return m, nil
 	}
-	return "", fmt.Errorf("unknown mode %q, want one of %s", s, join(Modes()))
+	return "", fmt.Errorf("unknown mode %q; want one of %s", s, join(Modes()))
 }
 
 func join[T ~string](list []T) string {
@@ -56,7 +56,7 @@ func join[T ~string](list []T) string {
 	return strings.Join(names, " ")
 }
 
-// About says in a few words what one iteration of the mode does.
+// About describes one iteration of the mode.
 func (m Mode) About() string {
 	switch m {
 	case PingPong:
@@ -78,7 +78,7 @@ func (m Mode) About() string {
 	case AllToAll:
 		return "each rank sends one block to every rank"
 	case SendRecv:
-		return "each rank sends to the next one and receives from the one before"
+		return "each rank sends to the next rank and receives from the previous one"
 	case Barrier:
 		return "all ranks wait for each other"
 	case Matrix:
@@ -88,7 +88,8 @@ func (m Mode) About() string {
 	}
 }
 
-// kind is the collective the mode is made of; 0 for those made of single messages.
+// kind returns the collective that the mode measures, or 0 for modes that consist of single
+// messages.
 func (m Mode) kind() thunder.Kind {
 	k, err := thunder.ParseKind(string(m))
 	if err != nil || k.PointToPoint() {
@@ -97,7 +98,7 @@ func (m Mode) kind() thunder.Kind {
 	return k
 }
 
-// Algos lists the algorithms that the mode can be run with, besides Auto.
+// Algos lists the algorithms available for the mode, without Auto.
 func (m Mode) Algos() []thunder.Algo {
 	if k := m.kind(); k != 0 {
 		return thunder.Algos(k)
@@ -105,31 +106,29 @@ func (m Mode) Algos() []thunder.Algo {
 	return nil
 }
 
-// Reduces reports whether the mode combines elements by an operation.
+// Reduces reports whether the mode applies a reduction.
 func (m Mode) Reduces() bool { return m.kind().Reduces() }
 
-// Rooted reports whether one rank of the mode is the root.
+// Rooted reports whether the mode has a root rank.
 func (m Mode) Rooted() bool { return m.kind().Rooted() }
 
-// blocks reports whether the size of the mode counts a block for each rank.
-func (m Mode) blocks() bool {
-	return m == ReduceScatter || m == AllGather || m == Gather || m == Scatter || m == AllToAll
-}
+// blocks reports whether the size of the mode includes a block for each rank.
+func (m Mode) blocks() bool { return m.kind().Blocks() }
 
-// sameResult reports whether all ranks end up with the same bytes.
+// sameResult reports whether all ranks have the same result.
 func (m Mode) sameResult() bool {
 	return m == AllReduce || m == AllGather || m == Broadcast
 }
 
-// busFactor turns the algorithm's bandwidth, bytes over time as the caller sees
-// them, into what the links carry, by the formulas of nccl-tests: what is left
-// can be compared with the speed of the hardware whatever the number of ranks.
+// busFactor returns the factor from the algorithm's bandwidth (bytes over time as the
+// caller sees them) to what the links carry, by the formulas of nccl-tests. The product can
+// be compared with the speed of the hardware for any number of ranks.
 func (m Mode) busFactor(ranks int) float64 {
 	n := float64(ranks)
-	switch m {
-	case AllReduce:
+	switch {
+	case m == AllReduce:
 		return 2 * (n - 1) / n
-	case ReduceScatter, AllGather, Gather, Scatter, AllToAll:
+	case m.blocks():
 		return (n - 1) / n
 	default:
 		return 1

@@ -6,23 +6,21 @@ import (
 	thunder "thundercollective"
 )
 
-// period is after how many elements a pattern repeats. It is a prime, so that no
-// mistake by a power of two (a segment, a page, a chunk) maps the pattern onto
-// itself.
+// period is the number of elements after which a pattern repeats. It is a prime, so that no
+// displacement by a power of two (a segment, a page, a chunk) maps the pattern onto itself.
 const period = 251
 
-// tileBytes is about how much of a pattern is kept in memory: few enough bytes to
-// stay in a cache, enough to make copying and comparing fast.
+// tileBytes is roughly how much of a pattern is kept in memory: small enough to stay in a
+// cache, large enough for fast copies and comparisons.
 const tileBytes = 32 << 10
 
-// A pattern is an endless periodic sequence of elements with exactly known
-// values.
+// A pattern is an endless periodic sequence of elements with known values.
 type pattern struct {
 	size int    // of an element
-	tile []byte // whole periods, and one more to start anywhere in the first
+	tile []byte // whole periods, plus one to start anywhere in the first
 }
 
-// newPattern makes the pattern whose element i has the value at(i mod period).
+// newPattern returns the pattern whose element i has the value at(i mod period).
 func newPattern(dt thunder.DType, at func(i int) int64) pattern {
 	size := dt.Size()
 	one := make([]byte, period*size)
@@ -32,8 +30,7 @@ func newPattern(dt thunder.DType, at func(i int) int64) pattern {
 	return pattern{size, bytes.Repeat(one, tileBytes/len(one)+1)}
 }
 
-// run returns the longest stretch of the pattern in memory that begins with
-// element start.
+// run returns the longest part of the pattern in memory that begins with element start.
 func (p pattern) run(start int) []byte {
 	from := start % period * p.size
 	whole := len(p.tile) - period*p.size
@@ -67,8 +64,8 @@ func (p pattern) wrong(got []byte, start int) int64 {
 	return n
 }
 
-// poison overwrites a buffer that is about to be received into, so that what was
-// there before cannot pass for a result.
+// poison overwrites a buffer before it is received into, so that its old content cannot
+// pass for a result.
 func poison(b []byte) {
 	if len(b) == 0 {
 		return

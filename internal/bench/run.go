@@ -13,17 +13,17 @@ import (
 	"thundercollective/internal/crc32c"
 )
 
-// When the number of iterations is left open, one row takes about rowBudget, and
-// is made of minIters to maxIters iterations.
+// Unless Config.Iters is set, one row takes about rowBudget and has minIters to maxIters
+// iterations.
 const (
 	rowBudget = 250 * time.Millisecond
 	minIters  = 5
 	maxIters  = 5000
 )
 
-// Run measures what cfg says and calls emit with each row as it is done. It has to
-// be called on every rank of comm with the same cfg, and emits the same rows on
-// each, but for Rank and FinalValue. A wrong result is not an error: see Row.Bad.
+// Run measures what cfg describes and calls emit with each row when it is complete. Every
+// rank of comm must call it with the same cfg. All ranks emit the same rows, except for
+// Rank and FinalValue. A wrong result is not an error: see Row.Bad.
 func Run(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Row)) error {
 	if err := cfg.Validate(comm.Size()); err != nil {
 		return err
@@ -35,7 +35,7 @@ func Run(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Row)) er
 	case cfg.Idle > 0:
 		return runIdle(ctx, comm, cfg, emit)
 	}
-	// The first operation of a group settles which algorithms it uses.
+	// The algorithms of a group are known after its first operation.
 	if err := thunder.Barrier(ctx, comm); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func Run(ctx context.Context, comm *thunder.Comm, cfg Config, emit func(Row)) er
 	return nil
 }
 
-// streams is how many connections carry messages to a peer over TCP.
+// streams returns the number of TCP connections to a peer.
 func (c Config) streams(comm *thunder.Comm) int {
 	if c.Streams > 0 {
 		return c.Streams
@@ -74,7 +74,7 @@ func (c Config) streams(comm *thunder.Comm) int {
 	return comm.Streams()
 }
 
-// newRow fills in what is known before anything is measured.
+// newRow returns a row with everything that is known before the measurement.
 func (c Config) newRow(comm *thunder.Comm, s shape) Row {
 	r := Row{
 		Mode: c.Mode, Fabric: comm.Fabric(), Algo: c.Algo.String(),
@@ -83,7 +83,7 @@ func (c Config) newRow(comm *thunder.Comm, s shape) Row {
 		DType: c.DType.String(), Op: "none", Root: -1, Streams: c.streams(comm),
 	}
 	if r.WorldSize == 1 && c.Fabric != "" && c.Fabric != "auto" {
-		r.Fabric = c.Fabric // a rank that is alone has none
+		r.Fabric = c.Fabric // a job of one rank has no fabric
 	}
 	if !strings.Contains(r.Fabric, "tcp") {
 		r.Streams = 1 // only TCP has several
@@ -99,9 +99,9 @@ func (c Config) newRow(comm *thunder.Comm, s shape) Row {
 		case path == thunder.PathBoard:
 			r.Algo = board
 		case path == thunder.PathShared:
-			r.Algo = pooled
+			r.Algo = shared
 		case path == thunder.PathRoundTrip:
-			r.Algo = travels
+			r.Algo = roundTrip
 		case c.Explain:
 			r.Segment = choice.Segment
 			if n := cores(); choice.Crowded && r.WorldSize > n {
@@ -118,8 +118,8 @@ func (c Config) newRow(comm *thunder.Comm, s shape) Row {
 	return r
 }
 
-// measure does one row: an iteration that is only checked, some to warm up, and
-// the timed ones, of which the last is checked as well.
+// measure measures one row: an iteration that is only checked, some to warm up, and the
+// timed ones, the last of which is checked as well.
 func measure(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *task) (Row, error) {
 	row := cfg.newRow(comm, s)
 	var wrong int64
@@ -137,9 +137,9 @@ func measure(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *ta
 	if err := thunder.Barrier(ctx, comm); err != nil {
 		return row, err
 	}
-	// One more number than iterations: whether this rank took part.
+	// One element more than iterations: it tells whether this rank took part.
 	times := make([]float64, iters+1)
-	begin := time.Now() // reading the time since then is quicker than reading the time
+	begin := time.Now() // time.Since is faster than time.Now
 	for i := range iters {
 		check := i == iters-1 && !cfg.NoCheck
 		if check {
@@ -174,7 +174,7 @@ func measure(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *ta
 func warmUp(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *task) (int, error) {
 	rounds := cfg.Warmup
 	if rounds < 0 {
-		rounds = 3 // by the third, long buffers are where they stay
+		rounds = 3 // by the third, long buffers have settled
 		if s.bytes <= 1<<20 {
 			rounds = 10
 		}
@@ -182,7 +182,7 @@ func warmUp(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *tas
 	if cfg.Iters == 0 {
 		rounds = max(rounds, 1)
 	}
-	// The shortest tells: links are opened by the first, and buffers moved to huge pages.
+	// Use the shortest: the first iteration opens links and moves buffers to huge pages.
 	shortest := time.Duration(math.MaxInt64)
 	for range rounds {
 		start := time.Now()
@@ -203,9 +203,8 @@ func warmUp(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *tas
 	return int(min(max(fit, minIters), maxIters)), nil
 }
 
-// average replaces the times of this rank by the mean over the ranks that took
-// part, as nccl-tests does by default. The last element of times is the place to
-// count those.
+// average replaces the times of this rank by the mean over the participating ranks, as
+// nccl-tests does by default. The last element of times serves to count these.
 func average(ctx context.Context, comm *thunder.Comm, active bool, times []float64) error {
 	last := len(times) - 1
 	if active {
@@ -222,8 +221,8 @@ func average(ctx context.Context, comm *thunder.Comm, active bool, times []float
 	return nil
 }
 
-// settle adds up what is wrong on all ranks and compares and combines their
-// checksums, over the fabric itself.
+// settle adds up the wrong elements of all ranks, and compares and combines the ranks'
+// checksums.
 func settle(ctx context.Context, comm *thunder.Comm, cfg Config, t *task, wrong int64, row *Row) error {
 	sums := make([]uint32, comm.Size())
 	if err := thunder.AllGather(ctx, comm, sums, []uint32{t.checksum()}); err != nil {
@@ -234,8 +233,8 @@ func settle(ctx context.Context, comm *thunder.Comm, cfg Config, t *task, wrong 
 		return err
 	}
 	if cfg.Mode.sameResult() {
-		// Every rank with another result than rank 0 counts, be its elements
-		// right or wrong.
+		// Every rank whose result differs from that of rank 0 counts, whether its elements
+		// are right or wrong.
 		for _, sum := range sums {
 			if sum != sums[0] {
 				total[0]++
@@ -248,8 +247,7 @@ func settle(ctx context.Context, comm *thunder.Comm, cfg Config, t *task, wrong 
 	return nil
 }
 
-// combined is the checksum itself where there is one, and the checksum of the
-// checksums where there are several.
+// combined returns a single checksum unchanged, and the checksum of several checksums.
 func combined(sums []uint32) string {
 	if len(sums) == 1 {
 		return fmt.Sprintf("%08x", sums[0])

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// units are the suffixes of sizes, in lower case. As in nccl-tests a letter alone
-// counts in 1024s; kB and the like are the decimal ones.
+// units are the suffixes of sizes, in lower case. As in nccl-tests, a single letter is a
+// power of 1024; kB and the like are decimal.
 var units = map[string]float64{
 	"": 1, "b": 1,
 	"k": 1 << 10, "kib": 1 << 10, "kb": 1e3,
@@ -32,15 +32,15 @@ func ParseSize(s string) (int64, error) {
 	case bytes < 0:
 		return 0, fmt.Errorf("size %q is negative", s)
 	case bytes > math.MaxInt64/2:
-		return 0, fmt.Errorf("size %q is more than any machine has", s)
+		return 0, fmt.Errorf("size %q is too large", s)
 	case bytes != math.Trunc(bytes):
 		return 0, fmt.Errorf("size %q is not a whole number of bytes", s)
 	}
 	return int64(bytes), nil
 }
 
-// FormatSize writes a number of bytes in the largest unit, to four digits:
-// "4 B", "64 KiB", "1.5 MiB".
+// FormatSize formats a number of bytes in the largest suitable unit, to four digits: "4 B",
+// "64 KiB", "1.5 MiB".
 func FormatSize(bytes float64) string {
 	suffix := []string{"B", "KiB", "MiB", "GiB", "TiB"}
 	i := 0
@@ -50,7 +50,7 @@ func FormatSize(bytes float64) string {
 	return strconv.FormatFloat(bytes, 'g', 4, 64) + " " + suffix[i]
 }
 
-// FormatMicros writes a time given in microseconds in a unit that suits it.
+// FormatMicros formats a time given in microseconds in a suitable unit.
 func FormatMicros(us float64) string {
 	switch {
 	case us >= 1e6:
@@ -62,7 +62,7 @@ func FormatMicros(us float64) string {
 	}
 }
 
-// FormatRate writes a bandwidth given in GB/s in a unit that suits it.
+// FormatRate formats a bandwidth given in GB/s in a suitable unit.
 func FormatRate(gbs float64) string {
 	switch {
 	case gbs >= 1 || gbs == 0:
@@ -74,11 +74,11 @@ func FormatRate(gbs float64) string {
 	}
 }
 
-// sweep lists the sizes from min to max, each factor times the one before.
+// sweep lists the sizes from min to max, each factor times the previous one.
 func sweep(min, max int64, factor int) []int64 {
 	list := []int64{min}
 	if min == 0 {
-		// There is no way up from zero by a factor: go on from one byte.
+		// No factor leads up from zero: continue with one byte.
 		min = 1
 		if max >= 1 {
 			list = append(list, 1)

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// A Table writes rows for people, in the columns of nccl-tests with the spread of
-// iteration times and the algorithm behind them.
+// A Table writes rows for people: the columns of nccl-tests, followed by the distribution
+// of iteration times and the algorithm.
 type Table struct {
-	W   io.Writer
-	Ink Ink
+	W     io.Writer
+	Color Color
 
 	rows  int
 	bus   float64 // sum over rows
@@ -21,8 +21,7 @@ type Table struct {
 
 const columns = "%12s %12s %6s %6s %5s %11s %8s %8s %7s %11s %11s %11s %7s\n"
 
-// Header writes the lines about the run, each behind a #, and the names of the
-// columns.
+// Header writes lines about the run, each preceded by #, and the names of the columns.
 func (t *Table) Header(about []string) error {
 	var b strings.Builder
 	b.WriteString(t.about(about))
@@ -30,9 +29,8 @@ func (t *Table) Header(about []string) error {
 		fmt.Sprintf(columns, "size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "min", "p50", "p99", "algo"),
 		fmt.Sprintf(columns, "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(us)", "(us)", ""),
 	} {
-		// The # that keeps plotting programs away from these lines takes the
-		// place of a leading blank.
-		b.WriteString(t.Ink.Bold("#"+strings.TrimRight(line[1:], " \n")) + "\n")
+		// The # that makes plotting programs skip these lines replaces a leading blank.
+		b.WriteString(t.Color.Bold("#"+strings.TrimRight(line[1:], " \n")) + "\n")
 	}
 	return t.write(b.String())
 }
@@ -49,21 +47,21 @@ func (t *Table) Row(r Row) error {
 		micros(r.Micros()), rate(r.AlgBW), rate(r.BusBW), wrong,
 		micros(r.Lat.Min), micros(r.Lat.P50), micros(r.Lat.P99), r.Algo)
 	if r.Bad() {
-		line = t.Ink.Bad(strings.TrimSuffix(line, "\n")) + "\n"
+		line = t.Color.Bad(strings.TrimSuffix(line, "\n")) + "\n"
 	}
 	return t.write(line)
 }
 
-// about returns the lines about the run, each behind a #.
+// about returns the lines about the run, each preceded by #.
 func (t *Table) about(lines []string) string {
 	var b strings.Builder
 	for _, line := range append(lines, "") {
-		b.WriteString(t.Ink.Dim(strings.TrimRight("# "+line, " ")) + "\n")
+		b.WriteString(t.Color.Dim(strings.TrimRight("# "+line, " ")) + "\n")
 	}
 	return b.String()
 }
 
-// count takes the row into the summary.
+// count adds the row to the summary.
 func (t *Table) count(r Row) {
 	if r.Rail == nil {
 		t.rows++
@@ -77,12 +75,12 @@ func (t *Table) count(r Row) {
 	}
 }
 
-// Footer writes the summary that nccl-tests ends with.
+// Footer writes the summary at the end, as nccl-tests does.
 func (t *Table) Footer() error {
-	verdict := t.Ink.Good("0 OK")
+	verdict := t.Color.Good("0 OK")
 	switch {
 	case t.wrong > 0:
-		verdict = t.Ink.Bad(fmt.Sprintf("%d FAILED", t.wrong))
+		verdict = t.Color.Bad(fmt.Sprintf("%d FAILED", t.wrong))
 	case t.blind:
 		verdict = "N/A (not checked)"
 	}
@@ -91,8 +89,8 @@ func (t *Table) Footer() error {
 		average = t.bus / float64(t.rows)
 	}
 	return t.write(fmt.Sprintf("%s %s\n%s %.4g GB/s\n",
-		t.Ink.Dim("# Out of bounds values :"), verdict,
-		t.Ink.Dim("# Avg bus bandwidth    :"), average))
+		t.Color.Dim("# Out of bounds values :"), verdict,
+		t.Color.Dim("# Avg bus bandwidth    :"), average))
 }
 
 func (t *Table) write(s string) error {
@@ -100,7 +98,7 @@ func (t *Table) write(s string) error {
 	return err
 }
 
-// micros writes a time with as many decimals as fit nine characters.
+// micros formats a time with as many decimals as fit nine characters.
 func micros(us float64) string {
 	switch {
 	case us >= 1e6:
@@ -112,8 +110,8 @@ func micros(us float64) string {
 	}
 }
 
-// rate writes GB/s with two decimals as nccl-tests does, more where the value
-// would show as zero.
+// rate formats GB/s with two decimals as nccl-tests does, and with more if the value would
+// appear as zero.
 func rate(gbs float64) string {
 	switch {
 	case gbs == 0 || gbs >= 0.1:

@@ -40,10 +40,10 @@ func sampleRows() []Row {
 	return rows
 }
 
-func write(t *testing.T, ink Ink, rows []Row) []byte {
+func write(t *testing.T, color Color, rows []Row) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	table := &Table{W: &b, Ink: ink}
+	table := &Table{W: &b, Color: color}
 	if err := table.Header([]string{"thunder bench allreduce", "4 ranks"}); err != nil {
 		t.Fatal(err)
 	}

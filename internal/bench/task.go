@@ -8,28 +8,28 @@ import (
 	"thundercollective/internal/crc32c"
 )
 
-// A task is one mode at one size on one rank: its buffers, what is in them before
-// and after an iteration, and the operations an iteration is made of.
+// A task is one mode at one size on one rank: its buffers, their content before and after
+// an iteration, and the operations of an iteration.
 type task struct {
-	steps  []*thunder.Request // none: this rank looks on
-	inputs []region           // what is to be sent or reduced
-	blank  []byte             // what is to be received into
-	want   []region           // what the result has to be
-	result []byte             // what the checksum is taken of
+	steps  []*thunder.Request // none if this rank does nothing
+	inputs []region           // to send or reduce
+	blank  []byte             // to receive into
+	want   []region           // the correct result
+	result []byte             // what the checksum covers
 	dtype  thunder.DType
 }
 
-// A region is memory that holds a pattern from its element start on.
+// A region is memory that holds a pattern, beginning with the pattern's element start.
 type region struct {
 	buf   []byte
 	p     pattern
 	start int
 }
 
-// A memory is the buffers of all sizes, allocated once.
+// A memory holds the buffers for all sizes, allocated once.
 type memory struct{ send, recv []byte }
 
-// memory returns the buffers of a run and what gives them back.
+// memory allocates the buffers of a run. The function it returns frees them.
 func (c Config) memory(comm *thunder.Comm, send, recv int64) (*memory, func(), error) {
 	if !c.Alloc {
 		return &memory{make([]byte, send), make([]byte, recv)}, func() {}, nil
@@ -59,28 +59,10 @@ func (c Config) memory(comm *thunder.Comm, send, recv int64) (*memory, func(), e
 	return m, free, nil
 }
 
-// need returns how many bytes rank sends from and receives into.
+// need returns how many bytes a rank sends from and receives into.
 func (c Config) need(rank, ranks int, s shape) (send, recv int64) {
-	block := int64(s.count) * int64(c.DType.Size())
-	isRoot := rank == c.Root
 	switch c.Mode {
-	case AllReduce, Reduce, Broadcast:
-		return 0, s.bytes
-	case ReduceScatter:
-		return s.bytes, block
-	case AllGather:
-		return block, s.bytes
-	case Gather:
-		if isRoot {
-			return block, s.bytes
-		}
-		return block, 0
-	case Scatter:
-		if isRoot {
-			return s.bytes, block
-		}
-		return 0, block
-	case AllToAll, SendRecv:
+	case SendRecv:
 		return s.bytes, s.bytes
 	case PingPong:
 		switch pair := pairOf(rank, ranks); {
@@ -90,12 +72,13 @@ func (c Config) need(rank, ranks int, s shape) (send, recv int64) {
 			return 0, 0
 		}
 		return 0, s.bytes
-	default:
-		return 0, 0
 	}
+	sends, recvs := c.Mode.kind().Buffers(s.count, ranks, rank, c.Root)
+	size := int64(c.DType.Size())
+	return int64(sends) * size, int64(recvs) * size
 }
 
-// Memory is how many bytes of buffers all ranks of a run need together.
+// Memory returns how many bytes of buffers all ranks of a run need together.
 func (c Config) Memory(ranks int) int64 {
 	c.fill()
 	var total int64
@@ -113,12 +96,12 @@ func (c Config) Memory(ranks int) int64 {
 	return total
 }
 
-// movedBy is what rank sends where nothing is reduced.
+// movedBy returns what a rank sends in modes without a reduction.
 func (c Config) movedBy(rank int) pattern {
 	return newPattern(c.DType, func(i int) int64 { return moved(c.DType, rank, i) })
 }
 
-// pairOf is the rank's partner in PingPong, -1 if it has none.
+// pairOf returns the partner of a rank in PingPong, or -1 if it has none.
 func pairOf(rank, ranks int) int {
 	if pair := rank ^ 1; pair < ranks {
 		return pair
@@ -126,7 +109,7 @@ func pairOf(rank, ranks int) int {
 	return -1
 }
 
-// newTask lays the mode out for one rank. It does not touch the memory.
+// newTask returns the task of one rank. It does not write to the memory.
 func newTask(c Config, rank, ranks int, s shape, m *memory) *task {
 	sends, recvs := c.need(rank, ranks, s)
 	send, recv := m.send[:sends:sends], m.recv[:recvs:recvs]
@@ -138,7 +121,8 @@ func newTask(c Config, rank, ranks int, s shape, m *memory) *task {
 	sum := func() pattern {
 		return newPattern(c.DType, func(i int) int64 { return reduced(c.DType, c.Op, ranks, i) })
 	}
-	// gathered is a block from every rank, its elements counted from start.
+	// gathered expects a block from every rank, each starting with that element of its
+	// pattern.
 	gathered := func(start int) {
 		block := s.count * c.DType.Size()
 		for r := range ranks {
@@ -151,7 +135,7 @@ func newTask(c Config, rank, ranks int, s shape, m *memory) *task {
 		t.inputs = []region{{recv, mine(), 0}}
 		t.want = []region{{recv, sum(), 0}}
 		if c.Mode == Reduce && rank != c.Root {
-			// Only the root has a result; the others keep what they had.
+			// Only the root has a result; the other buffers do not change.
 			t.want, t.result = t.inputs, nil
 		}
 	case ReduceScatter:
@@ -193,8 +177,8 @@ func newTask(c Config, rank, ranks int, s shape, m *memory) *task {
 	return t
 }
 
-// pingPong lays out the message there and back. The lower rank of a pair begins;
-// the higher one sends back what it received.
+// pingPong sets up a message there and back. The lower rank of a pair begins; the higher
+// one sends back what it received.
 func (t *task) pingPong(c Config, rank, ranks int, send, recv []byte) {
 	pair := pairOf(rank, ranks)
 	there := &thunder.Request{Kind: thunder.KindSend, DType: c.DType, Root: pair, Send: send}
@@ -221,7 +205,7 @@ func (t *task) pingPong(c Config, rank, ranks int, send, recv []byte) {
 	t.want = []region{{recv, c.movedBy(begins), 0}}
 }
 
-// prepare puts the buffers into the state before an iteration.
+// prepare fills the buffers for an iteration.
 func (t *task) prepare() {
 	poison(t.blank)
 	for _, r := range t.inputs {
@@ -229,7 +213,7 @@ func (t *task) prepare() {
 	}
 }
 
-// step does one iteration.
+// step performs one iteration.
 func (t *task) step(ctx context.Context, comm *thunder.Comm) error {
 	for _, r := range t.steps {
 		if err := comm.Do(ctx, r); err != nil {
@@ -239,7 +223,7 @@ func (t *task) step(ctx context.Context, comm *thunder.Comm) error {
 	return nil
 }
 
-// wrong counts the elements of the result that are not what they have to be.
+// wrong returns the number of wrong elements in the result.
 func (t *task) wrong() int64 {
 	var n int64
 	for _, r := range t.want {
@@ -248,13 +232,13 @@ func (t *task) wrong() int64 {
 	return n
 }
 
-// checksum is of the result's bytes; ranks that have none have zero.
+// checksum returns the checksum of the result, zero for ranks without one.
 func (t *task) checksum() uint32 {
 	return crc32c.Sum(t.result)
 }
 
-// value is the first element of the result, nil if there is none or JSON has no
-// way to write it.
+// value returns the first element of the result, or nil if there is none or JSON cannot
+// represent it.
 func (t *task) value() *float64 {
 	if len(t.result) == 0 {
 		return nil

@@ -7,13 +7,12 @@ import (
 	thunder "thundercollective"
 )
 
-// The values that ranks contribute are small integers, picked by a hash of rank
-// and index such that every partial result, in any order of reduction, is an
-// integer that every element type holds exactly (at most 127 away from zero, the
-// limit of i8; bf16 has all integers up to 256). So the right result is known
-// exactly, without rounding, for any algorithm.
+// The values that ranks contribute are small integers, a hash of rank and index, chosen so
+// that every partial result, in any order of reduction, is an integer that every element
+// type represents exactly (at most 127 in absolute value, the limit of i8; bf16 has all
+// integers up to 256). So the correct result is known without rounding, for any algorithm.
 
-// limit bounds every partial sum and product.
+// limit bounds the absolute value of every partial sum and product.
 const limit = 127
 
 // mix is a hash of two numbers with well-spread bits.
@@ -24,7 +23,7 @@ func mix(a, b int) uint64 {
 	return x ^ x>>32
 }
 
-// Streams of numbers that do not belong to a rank are numbered below zero.
+// Sequences of numbers that do not belong to a rank have negative numbers.
 const (
 	ownerStream = -1 - iota
 	factorStream
@@ -39,7 +38,7 @@ func signed(dt thunder.DType) bool {
 	}
 }
 
-// within maps a hash to -k..k, or 0..k for types without a sign.
+// within maps a hash to -k..k, or to 0..k for unsigned types.
 func within(dt thunder.DType, h uint64, k int) int64 {
 	if signed(dt) {
 		return int64(h%uint64(2*k+1)) - int64(k)
@@ -47,7 +46,7 @@ func within(dt thunder.DType, h uint64, k int) int64 {
 	return int64(h % uint64(k+1))
 }
 
-// moved is element i of what rank sends where nothing is reduced.
+// moved returns element i of what a rank sends in modes without a reduction.
 func moved(dt thunder.DType, rank, i int) int64 {
 	if dt == thunder.Bool {
 		return int64(mix(rank, i) & 1)
@@ -55,7 +54,7 @@ func moved(dt thunder.DType, rank, i int) int64 {
 	return within(dt, mix(rank, i), limit)
 }
 
-// contributed is element i of what rank gives to a reduction over ranks ranks.
+// contributed returns element i of what a rank contributes to a reduction.
 func contributed(dt thunder.DType, op thunder.Op, ranks, rank, i int) int64 {
 	h := mix(rank, i)
 	mask := int64(limit)
@@ -83,9 +82,9 @@ func contributed(dt thunder.DType, op thunder.Op, ranks, rank, i int) int64 {
 	}
 }
 
-// owned gives each bit of mask to one of the ranks, on half of the elements, and
-// returns the bits of this one. That way each rank decides some of the results of
-// OR, and with the bits turned over of AND.
+// owned assigns each bit of mask to one of the ranks, on half of the elements, and returns
+// the bits of this rank. So each rank determines some results of Or and, with the bits
+// inverted, of And.
 func owned(mask int64, ranks, rank, i int) int64 {
 	var v int64
 	for bit := int64(1); bit <= mask; bit <<= 1 {
@@ -97,9 +96,9 @@ func owned(mask int64, ranks, rank, i int) int64 {
 	return v
 }
 
-// averaged makes the sum over all ranks a multiple of their number: the last rank
-// adds what is missing. Past maxAveraged ranks there is no room for that within
-// limit, and every value is zero.
+// averaged makes the sum over all ranks a multiple of their number: the last rank adds what
+// is missing. With more than maxAveraged ranks this would exceed limit, and every value is
+// zero.
 func averaged(dt thunder.DType, ranks, rank, i int) int64 {
 	const maxAveraged = 64
 	if ranks > maxAveraged {
@@ -120,7 +119,7 @@ func averaged(dt thunder.DType, ranks, rank, i int) int64 {
 	return ((-sum)%n + n) % n
 }
 
-// factor spreads three factors and a sign over the ranks; all others give 1.
+// factor distributes three factors and a sign over the ranks; all other ranks contribute 1.
 func factor(dt thunder.DType, ranks, rank, i int) int64 {
 	v := int64(1)
 	h := mix(factorStream, i)
@@ -135,7 +134,7 @@ func factor(dt thunder.DType, ranks, rank, i int) int64 {
 	return v
 }
 
-// reduced is element i of the reduction of what all ranks contributed.
+// reduced returns element i of the reduction of what all ranks contributed.
 func reduced(dt thunder.DType, op thunder.Op, ranks, i int) int64 {
 	acc := contributed(dt, op, ranks, 0, i)
 	for r := 1; r < ranks; r++ {
@@ -147,8 +146,8 @@ func reduced(dt thunder.DType, op thunder.Op, ranks, i int) int64 {
 	return acc
 }
 
-// bitwise returns the operation on bits that op is for bool, and op itself for
-// the other types.
+// bitwise returns the bit operation equivalent to op for bool, and op itself for the other
+// types.
 func bitwise(dt thunder.DType, op thunder.Op) thunder.Op {
 	if dt != thunder.Bool {
 		return op
@@ -182,7 +181,7 @@ func combine(op thunder.Op, a, b int64) int64 {
 	}
 }
 
-// encode writes v as an element of type dt to the front of b.
+// encode writes v as an element of type dt to the start of b.
 func encode(dt thunder.DType, b []byte, v int64) {
 	order := binary.NativeEndian
 	switch dt {
@@ -208,7 +207,7 @@ func encode(dt thunder.DType, b []byte, v int64) {
 	}
 }
 
-// decode reads the element of type dt at the front of b as a number.
+// decode reads the element of type dt at the start of b.
 func decode(dt thunder.DType, b []byte) float64 {
 	order := binary.NativeEndian
 	switch dt {

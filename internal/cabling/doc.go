@@ -1,8 +1,7 @@
-// Package cabling knows which ranks are joined by cables, and what follows from it:
-// by whom something is relayed between two that are not, and in which order
-// collectives should go around.
+// Package cabling models which ranks are connected by cables, and derives from it which
+// ranks relay between two that are not, and the shape and order of collectives.
 //
-// All of it is a pure function of the list of cables, the same at every rank.
+// Everything is a pure function of the list of cables, and the same on every rank.
 //
 // # What a collective costs
 //
@@ -10,13 +9,13 @@
 //
 //	around a ring, both ways       (n-1)/n · S / w    w of the slowest cable in it
 //	up and down a tree, pipelined            S / w    w of the slowest cable in it
-//	straight to the owner of each  2/n · S / w        w of the slowest cable of all;
-//	block, and from it                                only where all are joined
+//	directly to the owner of each  2/n · S / w        w of the slowest cable of all;
+//	block, and back                                   only if all are connected
 //
-// Best takes the least. The ring is a Hamiltonian cycle whose slowest cable is as
-// fast as can be; the tree a spanning tree of that kind, rooted in its middle.
-// Neither is always the best that the graph has: packing several trees could use
-// what these leave idle. By the theorem of Nash-Williams and Tutte no packing is
-// faster than the least, over all partitions of the ranks into p parts, of the
-// rates between parts added up over p-1; Bound computes that.
+// Best chooses the fastest. The ring is a Hamiltonian cycle whose slowest cable is as
+// fast as possible; the tree is a spanning tree with the same property, rooted in its
+// middle. Neither is always optimal: packing several trees could use cables that these
+// leave idle. By the theorem of Nash-Williams and Tutte, no packing is faster than the
+// minimum, over all partitions of the ranks into p parts, of the sum of the rates between
+// parts divided by p-1; Bound computes that.
 package cabling

@@ -16,12 +16,12 @@ type Edge struct {
 type Graph struct {
 	n     int
 	names []string
-	rate  [][]float64 // Gb/s between two ranks, over all their cables; 0 if not joined
-	hops  [][]int     // distance
+	rate  [][]float64 // Gb/s between two ranks, over all their cables; 0 if not connected
+	hops  [][]int     // distance; -1 if not reachable
 }
 
-// New makes the graph of n ranks. Ranks whose names are the same are on one machine
-// and need no cable. It fails if a rank cannot be reached, naming it.
+// New returns the graph of the ranks with the given machine names. Ranks with the same
+// name are on one machine and need no cable. It is an error if a rank cannot be reached.
 func New(names []string, edges []Edge) (*Graph, error) {
 	n := len(names)
 	g := &Graph{n: n, names: names, rate: make([][]float64, n)}
@@ -31,7 +31,7 @@ func New(names []string, edges []Edge) (*Graph, error) {
 	most := 0.0
 	for _, e := range edges {
 		if e.A < 0 || e.B < 0 || e.A >= n || e.B >= n || e.A == e.B {
-			return nil, fmt.Errorf("a cable between rank %d and rank %d of %d", e.A, e.B, n)
+			return nil, fmt.Errorf("invalid cable between rank %d and rank %d of %d ranks", e.A, e.B, n)
 		}
 		w := e.Gbps
 		if w == 0 {
@@ -73,6 +73,7 @@ func (g *Graph) measure() {
 	}
 }
 
+// reachable returns an error that names the ranks that rank 0 cannot reach.
 func (g *Graph) reachable() error {
 	var without []string
 	for r, d := range g.hops[0] {
@@ -83,20 +84,20 @@ func (g *Graph) reachable() error {
 	if without == nil {
 		return nil
 	}
-	return fmt.Errorf("the cables lead nowhere from rank 0 on %s to %s; add the missing ones to the edges", g.names[0], strings.Join(without, ", "))
+	return fmt.Errorf("no cables lead from rank 0 on %s to %s; add the missing ones to the edges", g.names[0], strings.Join(without, ", "))
 }
 
-// Size is the number of ranks.
+// Size returns the number of ranks.
 func (g *Graph) Size() int { return g.n }
 
-// Joined says whether two ranks have a cable.
+// Joined reports whether two ranks are connected by a cable.
 func (g *Graph) Joined(a, b int) bool { return g.rate[a][b] > 0 }
 
-// Gbps is the rate between two ranks over all their cables, 1 for each whose rate
-// is not known, and 0 if they have none.
+// Gbps returns the rate between two ranks over all their cables, counting 1 for a cable
+// of unknown rate; 0 if they have none.
 func (g *Graph) Gbps(a, b int) float64 { return g.rate[a][b] }
 
-// Complete says whether every rank is joined with every other.
+// Complete reports whether every rank is connected to every other by a cable.
 func (g *Graph) Complete() bool {
 	for a := range g.n {
 		for b := range g.n {
@@ -108,9 +109,9 @@ func (g *Graph) Complete() bool {
 	return true
 }
 
-// Hop is the next rank on the way: the one nearest to the destination, then the one
-// over the fastest cable, then the lowest. So the ways of all ranks to one
-// destination fit together.
+// Hop returns the next rank on the way to another: the one nearest to the destination,
+// of these the one over the fastest cable, of these the lowest. So the ways of all ranks
+// to one destination form a tree.
 func (g *Graph) Hop(from, to int) int {
 	best := -1
 	for r := range g.n {
@@ -124,8 +125,8 @@ func (g *Graph) Hop(from, to int) int {
 	return best
 }
 
-// Between lists the ranks that pass on what goes from one rank to another, in order;
-// none if they are joined.
+// Between lists the ranks that relay messages from one rank to another, in order; none
+// if the two are connected by a cable.
 func (g *Graph) Between(from, to int) []int {
 	var list []int
 	for r := g.Hop(from, to); r != to && r >= 0; r = g.Hop(r, to) {
@@ -134,9 +135,9 @@ func (g *Graph) Between(from, to int) []int {
 	return list
 }
 
-// Part is the graph of some of the ranks, by their numbers among those. Where two
-// of them are joined through others only, that counts as a cable of the rate of
-// the slowest on the way.
+// Part returns the graph of some of the ranks, numbered by their index in ranks. Two that
+// are connected only through ranks outside the list count as connected by a cable with
+// the rate of the slowest on the way.
 func (g *Graph) Part(ranks []int) (*Graph, error) {
 	var edges []Edge
 	names := make([]string, len(ranks))
@@ -154,7 +155,7 @@ func (g *Graph) Part(ranks []int) (*Graph, error) {
 	return New(names, edges)
 }
 
-// slowest is the rate of the way between two ranks.
+// slowest returns the rate of the slowest cable on the way between two ranks.
 func (g *Graph) slowest(from, to int) float64 {
 	w := 0.0
 	for from != to {

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// ringSteps bounds the search for a ring: finding one is hard in general, and easy
-// in what stands on desks.
+// ringSteps bounds the search for a ring, which is hard in general and easy for the
+// small graphs that occur in practice.
 const ringSteps = 1 << 18
 
-// Ring returns the ranks in an order in which each is joined with the next, and the
-// last with the first; of all such orders one whose slowest cable is as fast as can
-// be. It also returns that rate. It is nil if there is none, or none was found.
+// Ring returns the ranks in an order in which each is connected to the next, and the last
+// to the first, such that the slowest cable is as fast as possible. It also returns that
+// rate. The order is nil if there is none, or none was found.
 func (g *Graph) Ring() ([]int, float64) {
 	if g.n < 3 {
 		return nil, 0
@@ -24,7 +24,7 @@ func (g *Graph) Ring() ([]int, float64) {
 	return nil, 0
 }
 
-// rates lists the different rates, the highest first.
+// rates lists the distinct rates, the highest first.
 func (g *Graph) rates() []float64 {
 	var ws []float64
 	for a := range g.n {
@@ -38,8 +38,8 @@ func (g *Graph) rates() []float64 {
 	return slices.Compact(ws)
 }
 
-// ringOver looks for a ring over cables of at least rate w, from rank 0 on,
-// preferring ranks with few cables left, which are hard to reach later.
+// ringOver searches for a ring over cables of at least rate w, starting at rank 0. It
+// tries ranks with few unused neighbours first, which are hard to reach later.
 func (g *Graph) ringOver(w float64) []int {
 	near := make([][]int, g.n)
 	for a := range g.n {
@@ -96,9 +96,9 @@ func (g *Graph) ringOver(w float64) []int {
 	return ring
 }
 
-// Tree returns the parent of each rank in a spanning tree, -1 for its root, and the
-// rate of its slowest cable, which is as fast as can be. The root is in the middle,
-// so that no way up is longer than need be.
+// Tree returns the parent of each rank in a spanning tree, -1 for its root, and the rate
+// of its slowest cable, which is as fast as possible. The root is in the middle, so that
+// the tree is as low as possible.
 func (g *Graph) Tree() ([]int, float64) {
 	parent := make([]int, g.n)
 	in := make([]bool, g.n)
@@ -120,7 +120,7 @@ func (g *Graph) Tree() ([]int, float64) {
 		in[to] = true
 		near[from], near[to] = append(near[from], to), append(near[to], from)
 	}
-	// The middle of the longest way is the root.
+	// The middle of the longest path is the root.
 	far := func(from int) (last int, prev []int) {
 		prev = make([]int, g.n)
 		for i := range prev {
@@ -149,14 +149,14 @@ func (g *Graph) Tree() ([]int, float64) {
 	return parent, slowest
 }
 
-// Shape is the way to go about large reductions.
+// Shape is how a large reduction is carried out.
 type Shape int
 
 // The shapes.
 const (
 	RingShape Shape = iota // both ways around a ring
 	TreeShape              // up and down a tree
-	MeshShape              // straight to everyone
+	MeshShape              // directly between all ranks
 )
 
 func (s Shape) String() string {
@@ -169,8 +169,8 @@ func (s Shape) String() string {
 	return "mesh"
 }
 
-// Best returns the shape for which a large all-reduce takes least, and how fast it
-// then is: bytes of the vector reduced per second, in Gb/s.
+// Best returns the shape in which a large all-reduce is fastest, and its speed: the size
+// of the vector over the time, in Gb/s.
 func (g *Graph) Best() (Shape, float64) {
 	if g.n < 2 {
 		return RingShape, 0
@@ -190,8 +190,8 @@ func (g *Graph) Best() (Shape, float64) {
 // boundRanks is the largest graph for which Bound tries all partitions.
 const boundRanks = 8
 
-// Bound is the speed of an all-reduce, in Gb/s, that no packing of trees into the
-// cables exceeds; 0 for graphs too large to try.
+// Bound returns an upper bound for the speed of an all-reduce, in Gb/s, with any packing
+// of trees into the cables; 0 for graphs that are too large to compute it.
 func (g *Graph) Bound() float64 {
 	if g.n < 2 || g.n > boundRanks {
 		return 0

@@ -58,11 +58,11 @@ func reduceInCommon(c *thunder.Comm, alloc, everywhere bool, op thunder.Op, coun
 		for i := range buf {
 			buf[i] = float32(i%1000 + c.Rank() + round)
 		}
-		before := c.Traffic().SentBytes
+		before := sentToAll(c)
 		if err := thunder.AllReduce(context.Background(), c, buf, op); err != nil {
 			return err
 		}
-		if sent := c.Traffic().SentBytes - before; round > 0 && everywhere && sent > uint64(64*n) {
+		if sent := sentToAll(c) - before; round > 0 && everywhere && sent > uint64(64*n) {
 			return fmt.Errorf("%d bytes were sent", sent)
 		}
 		for i, got := range buf {

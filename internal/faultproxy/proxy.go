@@ -1,6 +1,6 @@
-// Package faultproxy stands between two ranks of a test and does to their TCP
-// connections what cables and switches do: delay, silence in one direction or both,
-// resets, corrupt bytes, and little bandwidth.
+// Package faultproxy is a TCP proxy between two ranks of a test that injects the faults of
+// cables and switches: delays, silence in one direction or both, resets, corrupt bytes,
+// and low bandwidth.
 package faultproxy
 
 import (
@@ -11,20 +11,19 @@ import (
 
 // A Fault is what happens to the bytes of one direction.
 type Fault struct {
-	// Delay holds every piece back for so long.
+	// Delay is added to every piece.
 	Delay time.Duration
-	// Silent lets nothing through, and forgets nothing: what came meanwhile
-	// arrives when it ends.
+	// Silent holds everything back; it arrives when Silent is reset.
 	Silent bool
-	// Corrupt changes a byte of the next connection that has something to pass: in
-	// the middle of that piece, or CorruptAfter bytes later if that is not 0.
+	// Corrupt changes a byte of the next connection that transfers something: in the
+	// middle of that piece, or after CorruptAfter bytes if that is not 0.
 	Corrupt      bool
 	CorruptAfter int
-	// Rate, if not 0, is how many bytes a second may pass.
+	// Rate, if not 0, is the bandwidth in bytes per second.
 	Rate int
 }
 
-// A Proxy passes the connections made to its address on to another.
+// A Proxy forwards the connections to its address to another address.
 type Proxy struct {
 	ln     net.Listener
 	target string
@@ -32,12 +31,12 @@ type Proxy struct {
 
 	mu      sync.Mutex
 	changed chan struct{} // closed when a fault changes
-	faults  [2]Fault      // towards the target, and back
+	faults  [2]Fault      // by direction
 	conns   map[*net.TCPConn]bool
 	closed  bool
 }
 
-// The directions.
+// The directions: to the target, and from it.
 const (
 	There = 0
 	Back  = 1
@@ -54,7 +53,7 @@ func New(target string) (*Proxy, error) {
 	return p, nil
 }
 
-// Addr is where to connect to.
+// Addr returns the address of the proxy.
 func (p *Proxy) Addr() string { return p.ln.Addr().String() }
 
 // Set changes what happens to the bytes of one direction.
@@ -107,8 +106,13 @@ func (p *Proxy) accept() {
 		if !p.add(near, far) {
 			return
 		}
-		p.wg.Go(func() { p.pass(far, near, There) })
-		p.wg.Go(func() { p.pass(near, far, Back) })
+		p.wg.Go(func() {
+			var both sync.WaitGroup
+			both.Go(func() { p.pass(far, near, There) })
+			both.Go(func() { p.pass(near, far, Back) })
+			both.Wait()
+			p.hangUp(near, far)
+		})
 	}
 }
 
@@ -124,11 +128,13 @@ func (p *Proxy) add(conns ...*net.TCPConn) bool {
 	return !p.closed
 }
 
-// pass moves the bytes of one direction. A silent direction says nothing of a
-// connection's end, either.
+// pass forwards the bytes of one direction until the sender closes it, which it forwards
+// too, or the receiver is gone. The other direction goes on: what was sent there before
+// still arrives, as it does without a proxy. A silent direction does not forward the end
+// of a connection, either.
 func (p *Proxy) pass(to, from *net.TCPConn, direction int) {
 	buf := make([]byte, 64<<10)
-	damage := -1 // how far it is to the byte to change
+	damage := -1 // bytes until the one to change; -1 for none
 	for {
 		n, err := from.Read(buf)
 		f, ok := p.next(direction, n > 0)
@@ -150,15 +156,18 @@ func (p *Proxy) pass(to, from *net.TCPConn, direction int) {
 		if f.Rate > 0 {
 			time.Sleep(time.Duration(n) * time.Second / time.Duration(f.Rate))
 		}
-		if _, werr := to.Write(buf[:n]); werr != nil || err != nil {
-			p.hangUp(to, from)
+		if _, werr := to.Write(buf[:n]); werr != nil {
+			return
+		}
+		if err != nil {
+			_ = to.CloseWrite()
 			return
 		}
 	}
 }
 
-// next waits until a direction is not silent and returns its fault. A byte is only
-// damaged where there is one.
+// next waits until a direction is not silent and returns its fault. It consumes Corrupt
+// only if there is some data to damage.
 func (p *Proxy) next(direction int, some bool) (Fault, bool) {
 	for {
 		p.mu.Lock()

@@ -73,3 +73,44 @@ func TestFaults(t *testing.T) {
 		t.Error("nothing after a reset")
 	}
 }
+
+// TestLastWords has a server say something and close its connection, while the client
+// still sends: what it said arrives, though it is late and nothing can be sent any more.
+func TestLastWords(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	go func() {
+		c, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		io.ReadFull(c, make([]byte, 1))
+		c.Write([]byte("farewell"))
+		c.Close()
+	}()
+	p, err := New(ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	p.Set(Back, Fault{Delay: 200 * time.Millisecond})
+	c, err := net.Dial("tcp", p.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	go func() {
+		for {
+			if _, err := c.Write(make([]byte, 1)); err != nil {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	if got, _ := io.ReadAll(c); string(got) != "farewell" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,52 +1,50 @@
-// Package hugepages asks the kernel for huge pages under long buffers that a program
-// works on again and again.
+// Package hugepages requests huge pages for long buffers that a program uses repeatedly.
 //
-// A kernel that has to pin what one process reads of another does so page by page, and
-// processors remember where few pages lie: of a block of 16 MiB, ranks read a third more
-// in the same time if it is made of pages of 2 MiB, and sockets copy such a block faster.
-// Programs get those only if they ask, on most systems, and the buffers of a collective
-// come from an allocator that does not.
+// When one process reads the memory of another, the kernel pins it page by page, and the
+// processor's TLB covers few pages: with pages of 2 MiB, ranks read a block of 16 MiB a
+// third faster, and sockets copy it faster, too. On most systems programs get huge pages
+// only on request, and the buffers of a collective come from an allocator that does not
+// request them.
 //
-// Asking changes nothing but the time that accesses take: the kernel moves what is there
-// (MADV_COLLAPSE, Linux 6.1), once, which takes it about a millisecond a page. Only whole
-// huge pages within a buffer are asked for, so no memory is used beside it. Where the
-// system has them switched off altogether, nothing is asked.
+// The request changes only the speed of accesses: the kernel copies the contents to huge
+// pages once (MADV_COLLAPSE, Linux 6.1), which takes about a millisecond per page. Only
+// huge pages that lie completely within a buffer are requested, so no additional memory is
+// used. Nothing is requested where the system has huge pages disabled.
 package hugepages
 
 import "sync"
 
 const (
-	// Min is the shortest buffer that is looked at. It holds a huge page wherever it
-	// begins.
+	// Min is the length of the shortest buffer that is considered. It contains a huge
+	// page at any alignment.
 	Min = 4 << 20
-	// pageSize is that of a huge page.
+	// pageSize is the size of a huge page.
 	pageSize = 2 << 20
-	// enough is how often a buffer is used before it is taken for one that is used again
-	// and again: moving it takes as long as a few operations on it.
+	// enough is the number of uses after which a buffer is expected to be used again:
+	// moving it takes as long as a few operations on it.
 	enough = 3
-	// remembered is how many buffers are known.
+	// remembered is the number of buffers that are tracked.
 	remembered = 64
 )
 
-// An Adviser knows the buffers that a program uses. The zero Adviser knows none. It is safe
+// An Adviser tracks the buffers that a program uses. The zero value is ready. It is safe
 // for concurrent use.
 type Adviser struct {
-	// Off keeps it from asking for anything. It is set before the first use.
+	// Off disables requests. It must be set before the first use.
 	Off bool
 
 	mu    sync.Mutex
 	known [remembered]buffer
-	next  int // which is forgotten for the next new one
+	next  int // index of the buffer to replace next
 }
 
-// A buffer is the part of one that whole huge pages can hold.
+// A buffer is the part of a buffer that consists of whole huge pages.
 type buffer struct {
 	from, to uintptr
 	uses     int
 }
 
-// Used notes that b is worked on, and asks for huge pages when that has happened a few
-// times.
+// Used records a use of b, and requests huge pages for it after a few uses.
 func (a *Adviser) Used(b []byte) {
 	if len(b) < Min || a.Off {
 		return
@@ -56,7 +54,7 @@ func (a *Adviser) Used(b []byte) {
 	}
 }
 
-// again counts a use, and says whether it is the one that shows that there will be more.
+// again counts a use, and reports whether it is the one after which to request huge pages.
 func (a *Adviser) again(from, to uintptr) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

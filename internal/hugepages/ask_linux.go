@@ -8,32 +8,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setting says in brackets what the system wants.
+// setting contains the system's setting in brackets.
 const setting = "/sys/kernel/mm/transparent_hugepage/enabled"
 
-// within returns the part of b that whole huge pages can hold.
+// within returns the part of b that consists of whole huge pages.
 func within(b []byte) (from, to uintptr) {
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	return (at + pageSize - 1) &^ (pageSize - 1), (at + uintptr(len(b))) &^ (pageSize - 1)
 }
 
-// ask asks for huge pages under b. What it does not get it does without: memory may be
-// short, or of a kind that has none.
+// ask requests huge pages for b. It ignores failures: memory may be short, or of a kind
+// that has no huge pages.
 func ask(b []byte) {
 	if s, err := os.ReadFile(setting); err == nil && !bytes.Contains(s, []byte("[never]")) {
 		_ = collapse(b)
 	}
 }
 
-// Fresh asks for huge pages under memory that nobody has touched yet. A system that does
-// not have them for everyone who asks goes on with small ones.
+// Fresh requests huge pages for memory that has not been touched yet. The system uses
+// small ones if it has no huge pages on request.
 func Fresh(b []byte) {
 	if len(b) >= pageSize {
 		_ = unix.Madvise(b, unix.MADV_HUGEPAGE)
 	}
 }
 
-// collapse has huge pages hold what is in b.
+// collapse moves the contents of b to huge pages.
 func collapse(b []byte) error {
 	from, to := within(b)
 	start := from - uintptr(unsafe.Pointer(unsafe.SliceData(b)))

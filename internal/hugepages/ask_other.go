@@ -4,8 +4,8 @@ package hugepages
 
 func within([]byte) (from, to uintptr) { return 0, 0 }
 
-// Fresh asks for nothing: only Linux has a way to ask.
+// Fresh does nothing: only Linux supports the request.
 func Fresh([]byte) {}
 
-// ask asks for nothing: only Linux moves what is there.
+// ask does nothing: only Linux supports the request.
 func ask([]byte) {}

@@ -2,31 +2,34 @@ package liveness
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
 // A Config describes the job to a Monitor.
 type Config struct {
 	Self, Size int
-	// Timeout is how long it may take to notice a rank that vanished.
+	// Timeout is how long it may take to detect a rank that vanished.
 	Timeout time.Duration
-	// Grace is how long a rank may take to be heard of for the first time.
+	// Grace is how long a rank may take to start. It has one Timeout more for its first
+	// message to arrive: a rank that gives up starting says for whom it waited.
 	Grace time.Duration
 }
 
-// Beat is how often heartbeats are sent.
+// Beat returns the interval between heartbeats.
 func (c Config) Beat() time.Duration { return c.Timeout / 8 }
 
-// Tick is how often a Monitor wants to be asked.
+// Tick returns the interval at which Monitor.Tick has to be called.
 func (c Config) Tick() time.Duration { return c.Timeout / 16 }
 
+// silence returns how long a rank may be silent before it is accused.
 func (c Config) silence() time.Duration { return c.Timeout * 3 / 4 }
 
-// mostSettle bounds the wait after a connection broke: that the others hear of it takes
-// no longer where silence is given more time.
+// mostSettle bounds the wait after a connection broke: the time that accusations need to
+// arrive does not grow with the timeout.
 const mostSettle = 150 * time.Millisecond
 
-// settle is how long accusations of a kind are waited for.
+// settle returns how long to wait for other accusations.
 func (c Config) settle(broke bool) time.Duration {
 	if broke {
 		return min(c.Timeout/20, mostSettle)
@@ -38,42 +41,42 @@ func (c Config) settle(broke bool) time.Duration {
 type Accusation struct {
 	By, Rank int
 	Cause    string
-	Broke    bool // its connection broke; else it is silent
+	Broke    bool // its connection broke; if false, it is silent
 }
 
-// A Verdict says who is dead. Cut means that it is this rank, which hears from
-// nobody.
+// A Verdict names the rank that is dead. If Cut is set it is this rank, which hears from
+// no other.
 type Verdict struct {
 	Rank  int
 	Cause string
 	Cut   bool
 }
 
-// An Outcome is what there is to do after a tick: accusations to tell everybody,
-// ranks whose machines to ask, and the verdict, if there is one.
+// An Outcome is what to do after a tick: accusations to send to all ranks, ranks whose
+// machines to ask, and the verdict, if there is one.
 type Outcome struct {
 	Accuse  []Accusation
 	Ask     []int
 	Verdict *Verdict
 }
 
-// A Monitor is one rank's view of the others. Times are since any fixed moment, and
-// never go back.
+// A Monitor is one rank's view of the others. Times are relative to any fixed moment, and
+// must not decrease.
 type Monitor struct {
 	cfg   Config
 	ranks []rank
-	last  time.Duration // tick
-	due   time.Duration // of the verdict, if open
-	open  bool
+	last  time.Duration // the last tick
+	due   time.Duration // when the verdict is due, if open
+	open  bool          // there are accusations
 }
 
-// rank is what is known of one.
+// rank is what is known of one rank.
 type rank struct {
-	met      bool          // was heard of
-	heard    time.Duration // when, last
-	asked    bool          // its machine was, in this silence
-	answer   string        // what that gave
-	left     bool          // in good order
+	met      bool          // something has arrived from it
+	heard    time.Duration // when something last arrived
+	asked    bool          // its machine was asked, during this silence
+	answer   string        // of its machine
+	left     bool          // it ended normally
 	dead     bool
 	accusers []Accusation // one per accuser
 }
@@ -87,33 +90,33 @@ func New(cfg Config, now time.Duration) *Monitor {
 	return m
 }
 
-// Heard notes that something came from a rank.
+// Heard records that something arrived from a rank.
 func (m *Monitor) Heard(r int, now time.Duration) {
 	p := &m.ranks[r]
 	p.met, p.heard, p.asked, p.answer = true, now, false, ""
 }
 
-// Silent is how long nothing has come from a rank.
+// Silent returns how long nothing has arrived from a rank.
 func (m *Monitor) Silent(r int, now time.Duration) time.Duration { return now - m.ranks[r].heard }
 
-// Answered notes what a rank's machine said when it was asked.
+// Answered records the answer of a rank's machine.
 func (m *Monitor) Answered(r int, what string) {
 	if p := &m.ranks[r]; p.asked {
 		p.answer = what
 	}
 }
 
-// Left notes that a rank leaves in good order: it will be silent, and its
-// connections will break.
+// Left records that a rank ends normally: it will be silent, and its connections will
+// break.
 func (m *Monitor) Left(r int) {
 	m.ranks[r].left = true
 	m.ranks[r].accusers = nil
 }
 
-// Dead says whether a rank was convicted.
+// Dead reports whether a rank was convicted.
 func (m *Monitor) Dead(r int) bool { return m.ranks[r].dead }
 
-// Accuse notes evidence, of this rank or another. It reports whether that is new.
+// Accuse records an accusation by this rank or another. It reports whether it is new.
 func (m *Monitor) Accuse(a Accusation, now time.Duration) bool {
 	p := &m.ranks[a.Rank]
 	if p.dead || p.left || m.ranks[a.By].dead || a.By == a.Rank {
@@ -131,7 +134,7 @@ func (m *Monitor) Accuse(a Accusation, now time.Duration) bool {
 	return true
 }
 
-// Convict adopts a verdict. It reports whether that is new.
+// Convict adopts a verdict. It reports whether it is new.
 func (m *Monitor) Convict(r int, now time.Duration) bool {
 	p := &m.ranks[r]
 	if p.dead {
@@ -157,13 +160,13 @@ func (m *Monitor) Convict(r int, now time.Duration) bool {
 	return true
 }
 
-// Due is when a verdict will be ready, if one is being waited for.
+// Due returns when a verdict will be due, and whether there are accusations at all.
 func (m *Monitor) Due() (time.Duration, bool) { return m.due, m.open }
 
-// Tick looks at the clock.
+// Tick checks for silent ranks and due verdicts.
 func (m *Monitor) Tick(now time.Duration) (out Outcome) {
 	if now-m.last > m.cfg.Timeout/4 {
-		// It was us who did not run. What was sent meanwhile waits to be read.
+		// This rank did not run. What was sent in the meantime has not been read.
 		for r := range m.ranks {
 			m.ranks[r].heard = now
 		}
@@ -191,7 +194,7 @@ func (m *Monitor) listen(r int, now time.Duration, out *Outcome) {
 	}
 	limit := m.cfg.silence()
 	if !p.met {
-		limit = max(limit, m.cfg.Grace)
+		limit += m.cfg.Grace
 	}
 	silent := now - p.heard
 	if silent >= limit*2/3 && !p.asked {
@@ -207,16 +210,19 @@ func (m *Monitor) listen(r int, now time.Duration, out *Outcome) {
 	}
 }
 
-// silence puts it in words.
+// answerMark separates a cause from what the machine answered.
+const answerMark = "; "
+
+// silence describes a silence.
 func (p *rank) silence(d time.Duration) string {
 	s := fmt.Sprintf("no heartbeat for %v", d.Round(10*time.Millisecond))
 	if p.answer != "" {
-		s += "; " + p.answer
+		s += answerMark + p.answer
 	}
 	return s
 }
 
-// judge picks who is to blame.
+// judge decides which rank is dead.
 func (m *Monitor) judge(now time.Duration) *Verdict {
 	if v := m.cut(now); v != nil {
 		return v
@@ -228,11 +234,21 @@ func (m *Monitor) judge(now time.Duration) *Verdict {
 	if worst < 0 {
 		return nil
 	}
-	return &Verdict{Rank: worst, Cause: m.ranks[worst].accusers[0].Cause}
+	return &Verdict{Rank: worst, Cause: m.ranks[worst].cause()}
 }
 
-// worst is the rank with most accusers that count, the highest of those with as many;
-// -1 if there is none.
+// cause returns what the first accuser said, and what the rank's machine answered: the accuser
+// may not have known yet.
+func (p *rank) cause() string {
+	a := p.accusers[0]
+	if a.Broke || p.answer == "" || strings.Contains(a.Cause, answerMark) {
+		return a.Cause
+	}
+	return a.Cause + answerMark + p.answer
+}
+
+// worst returns the rank with the most accusers that count; of several with as many, the
+// highest. It is -1 if there is none.
 func (m *Monitor) worst(counts func(by int) bool) int {
 	worst, most := -1, 1
 	for r := range m.ranks {
@@ -249,8 +265,9 @@ func (m *Monitor) worst(counts func(by int) bool) int {
 	return worst
 }
 
-// credible says of an accuser that no more than half of the others accuse it. What a
-// dying rank says of others may have reached only some.
+// credible returns a function that reports whether an accuser counts: at most half of the
+// other accusers accuse it. The accusations of a dying rank may have reached only some
+// ranks.
 func (m *Monitor) credible() func(by int) bool {
 	accuses := make([]bool, len(m.ranks))
 	all := 0
@@ -265,9 +282,9 @@ func (m *Monitor) credible() func(by int) bool {
 	return func(by int) bool { return 2*len(m.ranks[by].accusers) <= all-1 }
 }
 
-// cut says whether it is this rank that hears from nobody: one of the others, of which
-// there are at least two, is accused of silence, and the rest is on its way there,
-// with half of that time gone.
+// cut returns a verdict against this rank if it hears from no other: of at least two
+// others one is accused of silence, and all have been silent for at least half of the
+// time that is allowed.
 func (m *Monitor) cut(now time.Duration) *Verdict {
 	others, accused := 0, false
 	for r := range m.ranks {
@@ -294,6 +311,6 @@ func (m *Monitor) cut(now time.Duration) *Verdict {
 	}
 	return &Verdict{
 		Rank: m.cfg.Self, Cut: true,
-		Cause: fmt.Sprintf("it hears from none of the %d others; its own network is down", others),
+		Cause: fmt.Sprintf("it hears from none of the %d other ranks; its own network is down", others),
 	}
 }

@@ -57,6 +57,21 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// TestLateAnswer has the machine's answer arrive after the accusation, which does not
+// know of it.
+func TestLateAnswer(t *testing.T) {
+	m := New(Config{Size: 3, Timeout: 2 * second}, 0)
+	m.Heard(1, 0)
+	heard := func(r int, _ time.Duration) bool { return r == 2 }
+	run(m, 0, second+second/4, heard)
+	m.Accuse(Accusation{By: 2, Rank: 1, Cause: "no heartbeat for 1.5s"}, second+second/4)
+	m.Answered(1, "its machine answers")
+	verdicts, _, _ := run(m, second+second/4, 2*second, heard)
+	if len(verdicts) != 1 || verdicts[0].Cause != "no heartbeat for 1.5s; its machine answers" {
+		t.Errorf("got %v", verdicts)
+	}
+}
+
 // TestOwnStall has this rank not run for a while: nobody is to blame.
 func TestOwnStall(t *testing.T) {
 	m := New(four, 0)

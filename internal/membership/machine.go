@@ -1,16 +1,16 @@
 package membership
 
-// Kind says what a Message is.
+// Kind is the kind of a Message.
 type Kind uint8
 
-// The messages. Prepare, Accept and Decide come from a leader, the others answer.
+// The kinds. A leader sends Prepare, Accept and Decide; the others are answers.
 const (
-	Prepare  Kind = 1 + iota // may I lead with this ballot?
-	Promise                  // yes, and this is what I accepted before, in ballot Last
-	Refuse                   // no: I promised Ballot to another
-	Accept                   // let us be Set
-	Accepted                 // agreed
-	Decide                   // we are Set
+	Prepare  Kind = 1 + iota // asks to lead with Ballot
+	Promise                  // agrees to Prepare; Set was accepted before, in ballot Last
+	Refuse                   // declines: a higher Ballot was promised
+	Accept                   // proposes Set
+	Accepted                 // agrees to Accept
+	Decide                   // Set is decided
 )
 
 // A Message goes from one rank of the group to another.
@@ -30,15 +30,14 @@ const (
 	accepting
 )
 
-// A Machine is one rank's part in the agreement. It starts when the rank takes part,
-// and must not be forgotten when it has decided, as long as the group's ranks live:
-// others may still ask.
+// A Machine is one rank's part in the agreement. After it has decided it must be kept as
+// long as ranks of the group are alive: others may still ask.
 type Machine struct {
 	self, size int
 	gone       Set
 
-	promised uint32 // ballots below are refused
-	last     uint32 // ballot of the set accepted; 0 for none
+	promised uint32 // ballots below this are refused
+	last     uint32 // ballot of the accepted set; 0 for none
 	set      Set
 
 	phase   phase // of the ballot this rank leads
@@ -53,15 +52,15 @@ type Machine struct {
 	out []Message
 }
 
-// New returns the machine of a rank that begins to take part. gone are the ranks
-// known to be gone.
+// New returns the machine of a rank that starts to take part. gone are the ranks that
+// are known to be gone.
 func New(self, size int, gone Set) *Machine {
 	m := &Machine{self: self, size: size, gone: gone}
 	m.lead()
 	return m
 }
 
-// Take returns what is to be sent.
+// Take returns the messages to send, once.
 func (m *Machine) Take() []Message {
 	out := m.out
 	m.out = nil
@@ -71,7 +70,7 @@ func (m *Machine) Take() []Message {
 // Decided returns the set, once there is one.
 func (m *Machine) Decided() (Set, bool) { return m.decision, m.decided }
 
-// Hopeless says that too many are gone for a decision.
+// Hopeless reports whether too many ranks are gone for a decision.
 func (m *Machine) Hopeless() bool {
 	var left Set
 	for r := range m.size {
@@ -82,8 +81,8 @@ func (m *Machine) Hopeless() bool {
 	return !m.decided && !left.Quorum(m.size)
 }
 
-// Waiting lists the ranks that a leader waits for; a rank that does not lead waits
-// for its leader.
+// Waiting lists the ranks that this rank waits for: the leader or, if it leads itself,
+// those that have not answered.
 func (m *Machine) Waiting() []int {
 	if m.phase == idle {
 		return []int{m.leader()}
@@ -97,7 +96,7 @@ func (m *Machine) Waiting() []int {
 	return list
 }
 
-// Gone notes that a rank is gone.
+// Gone records that a rank is gone.
 func (m *Machine) Gone(rank int) {
 	if rank == m.self || m.gone.Has(rank) {
 		return
@@ -109,8 +108,8 @@ func (m *Machine) Gone(rank int) {
 	m.lead()
 }
 
-// Tick repeats what has not been answered: whom it was sent to may not have taken
-// part yet.
+// Tick repeats messages that have not been answered: a rank may not have taken part yet
+// when they were sent.
 func (m *Machine) Tick() {
 	m.lead()
 	if m.phase != idle && !m.decided {
@@ -118,7 +117,7 @@ func (m *Machine) Tick() {
 	}
 }
 
-// leader is the lowest rank that is not known to be gone.
+// leader returns the lowest rank that is not known to be gone.
 func (m *Machine) leader() int {
 	r := 0
 	for r < m.self && m.gone.Has(r) {
@@ -127,7 +126,7 @@ func (m *Machine) leader() int {
 	return r
 }
 
-// lead begins a ballot, if that is this rank's part and none is under way.
+// lead starts a ballot if this rank is the leader and none is under way.
 func (m *Machine) lead() {
 	if m.decided || m.phase != idle || m.leader() != m.self {
 		return
@@ -138,7 +137,7 @@ func (m *Machine) lead() {
 	m.ask()
 }
 
-// ask sends the question of the phase to all that have not answered it.
+// ask sends the request of the current phase to all ranks that have not answered it.
 func (m *Machine) ask() {
 	kind := Prepare
 	if m.phase == accepting {
@@ -151,7 +150,7 @@ func (m *Machine) ask() {
 	}
 }
 
-// send puts a message out; what a rank tells itself takes effect at once.
+// send queues a message; one to this rank itself takes effect at once.
 func (m *Machine) send(msg Message) {
 	msg.From = m.self
 	if msg.To == m.self {
@@ -161,7 +160,7 @@ func (m *Machine) send(msg Message) {
 	m.out = append(m.out, msg)
 }
 
-// Step takes a message.
+// Step processes a message.
 func (m *Machine) Step(msg Message) {
 	if m.decided {
 		if msg.Kind == Prepare || msg.Kind == Accept {
@@ -209,8 +208,8 @@ func (m *Machine) Step(msg Message) {
 	}
 }
 
-// yield promises a ballot, and gives up a lower one of this rank's own. The next
-// tick begins another, if it is still this rank's part.
+// yield promises a ballot and abandons a lower one that this rank leads. The next tick
+// starts another if this rank is still the leader.
 func (m *Machine) yield(ballot uint32) {
 	m.promised = max(m.promised, ballot)
 	if m.phase != idle && m.ballot < m.promised {
@@ -218,8 +217,8 @@ func (m *Machine) yield(ballot uint32) {
 	}
 }
 
-// propose goes on to the second phase when everybody has answered or is gone, and
-// those that answered are a quorum.
+// propose starts the second phase if every rank has answered or is gone, and those that
+// answered are a quorum.
 func (m *Machine) propose() {
 	if !m.answers.Quorum(m.size) {
 		return
@@ -236,7 +235,7 @@ func (m *Machine) propose() {
 	m.ask()
 }
 
-// decide ends the agreement and tells the members.
+// decide ends the agreement and sends the decision to the members.
 func (m *Machine) decide(s Set) {
 	m.decided, m.decision, m.phase = true, s, idle
 	for _, r := range s.Ranks() {

@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// Max is the largest group that can agree.
+// Max is the maximum size of a group.
 const Max = 1024
 
-// A Set holds ranks of a group. It can be compared.
+// A Set is a set of ranks of a group. It is comparable.
 type Set [Max / 64]uint64
 
 // SetOf returns the set of some ranks.
@@ -19,13 +19,13 @@ func SetOf(ranks ...int) (s Set) {
 	return s
 }
 
-// Add puts a rank in.
+// Add adds a rank.
 func (s *Set) Add(rank int) { s[rank/64] |= 1 << (rank % 64) }
 
-// Has says whether a rank is in.
+// Has reports whether a rank is in the set.
 func (s *Set) Has(rank int) bool { return s[rank/64]&(1<<(rank%64)) != 0 }
 
-// Len is the number of ranks.
+// Len returns the number of ranks.
 func (s *Set) Len() int {
 	n := 0
 	for _, w := range s {
@@ -34,7 +34,7 @@ func (s *Set) Len() int {
 	return n
 }
 
-// Ranks lists them in order.
+// Ranks lists the ranks in order.
 func (s *Set) Ranks() []int {
 	var list []int
 	for i, w := range s {
@@ -45,20 +45,20 @@ func (s *Set) Ranks() []int {
 	return list
 }
 
-// Quorum says whether the set decides for a group of size ranks: more than half,
-// or half with rank 0. Any two quorums have a rank in common.
+// Quorum reports whether the set is a quorum of a group of size ranks: more than half, or
+// exactly half including rank 0. Any two quorums have a rank in common.
 func (s *Set) Quorum(size int) bool {
 	n := 2 * s.Len()
 	return n > size || n == size && s.Has(0)
 }
 
-// Within says whether all ranks of the set are below size.
+// Within reports whether all ranks of the set are below size.
 func (s *Set) Within(size int) bool {
 	ranks := s.Ranks()
 	return len(ranks) == 0 || ranks[len(ranks)-1] < size
 }
 
-// Bytes lays the set out for a message.
+// Bytes encodes the set for a message.
 func (s *Set) Bytes() []byte {
 	b := make([]byte, 0, Max/8)
 	for _, w := range s {
@@ -67,7 +67,7 @@ func (s *Set) Bytes() []byte {
 	return b
 }
 
-// SetFrom reads back what Bytes made; what is missing is empty.
+// SetFrom decodes the result of Bytes. Missing bytes count as 0.
 func SetFrom(b []byte) (s Set) {
 	for i := 0; i < len(s) && len(b) >= 8*(i+1); i++ {
 		s[i] = binary.LittleEndian.Uint64(b[8*i:])

@@ -1,6 +1,6 @@
-// Package netns makes network namespaces, which stand for machines, for tests.
+// Package netns makes network namespaces, which act as machines in tests.
 //
-// It needs Linux, root and ip; tests without are skipped, loudly.
+// It needs Linux, root and the command ip; tests are skipped without them.
 package netns
 
 import (
@@ -15,9 +15,9 @@ import (
 
 var made atomic.Int64
 
-// New makes n namespaces and returns their names; they are gone when the test is. All
-// that they have is a loopback interface that is down. tools are other commands that
-// the test needs.
+// New makes n namespaces and returns their names; they are deleted when the test ends.
+// They have only a loopback interface, which is down. tools are other commands that the
+// test needs.
 func New(t testing.TB, n int, tools ...string) []string {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -47,12 +47,12 @@ func New(t testing.TB, n int, tools ...string) []string {
 	return names
 }
 
-// Inside is the command line that runs argv in a namespace.
+// Inside returns the command line that runs argv in a namespace.
 func Inside(ns string, argv ...string) []string {
 	return append([]string{"ip", "netns", "exec", ns}, argv...)
 }
 
-// Command is a command that runs in a namespace.
+// Command returns a command that runs in a namespace.
 func Command(ctx context.Context, ns string, argv ...string) *exec.Cmd {
 	argv = Inside(ns, argv...)
 	return exec.CommandContext(ctx, argv[0], argv[1:]...)

@@ -2,12 +2,12 @@ package publish
 
 import "sync/atomic"
 
-// A Line is eight words that are written together. The first says what the others are,
-// and is 0 while they change: a reader that finds it the same before and after it has
-// read the others has read what was written together.
+// A Line is eight words that are written together. The first identifies the others and
+// is 0 while they change: if a reader finds the same value in it before and after reading
+// the others, they were written together.
 type Line [8]atomic.Uint64
 
-// Read copies the line, and says whether it was written together and at all.
+// Read copies the line, and reports whether it was written and the words belong together.
 func (l *Line) Read() (words [8]uint64, ok bool) {
 	words[0] = l[0].Load()
 	for i := 1; i < len(l); i++ {

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Version is that of the Dump's form.
+// Version is the version of the Dump format.
 const Version = 1
 
-// A Dump is what one rank knows, as it is written to a file.
+// A Dump is the state of one rank, as it is written to a file.
 type Dump struct {
 	Version    int       `json:"version"`
 	Rank       int       `json:"rank"`
@@ -36,15 +36,15 @@ type Group struct {
 	Pairs      []Pair      `json:"pairs,omitempty"` // point-to-point messages
 }
 
-// A Pair is the history of the messages to or from one peer. They are counted by
-// themselves: the receiver's number is the sender's.
+// A Pair is the history of the messages to or from one peer. They are numbered
+// separately for each pair; sender and receiver use the same numbers.
 type Pair struct {
 	Peer       int         `json:"peer"` // rank of the job
 	Direction  Direction   `json:"direction"`
 	Operations []Operation `json:"operations"`
 }
 
-// Direction says where the messages of a Pair go.
+// Direction is the direction of the messages of a Pair.
 type Direction string
 
 // The directions.
@@ -53,10 +53,10 @@ const (
 	From Direction = "from"
 )
 
-// A Failure is why a group ended.
+// A Failure tells why a group failed.
 type Failure struct {
 	Kind string `json:"kind"` // lost, timeout, mismatch, abort
-	Rank int    `json:"rank"` // who was lost, gave up, or disagrees
+	Rank int    `json:"rank"` // the rank that was lost, gave up, or disagrees
 	Text string `json:"text"`
 }
 
@@ -69,12 +69,12 @@ type Operation struct {
 	Bytes uint64        `json:"bytes"`
 	Algo  string        `json:"algo"`
 	Begin time.Time     `json:"begin"`
-	Took  time.Duration `json:"took_ns"` // so far, if it still runs
+	Took  time.Duration `json:"took_ns"` // so far, if it is running
 	State string        `json:"state"`
 }
 
-// A Peer is what the rank knows of another: what went to and came from it in the
-// groups that are open, and how long it has been silent.
+// A Peer is what the rank knows of another: the traffic with it in the groups that are
+// open, and how long it has been silent.
 type Peer struct {
 	Rank         int           `json:"rank"`
 	Host         string        `json:"host"`
@@ -89,10 +89,10 @@ type Peer struct {
 // Pattern matches the names of dump files.
 const Pattern = "flight-g*-r*.json"
 
-// Name is that of the dump's file.
+// Name returns the name of the dump's file.
 func (d *Dump) Name() string { return fmt.Sprintf("flight-g%d-r%d.json", d.Generation, d.Rank) }
 
-// Save writes the dump to its file in a folder, whole or not at all.
+// Save writes the dump to its file in a directory, atomically.
 func (d *Dump) Save(dir string) (err error) {
 	f, err := os.CreateTemp(dir, ".flight-*")
 	if err != nil {
@@ -116,30 +116,30 @@ func (d *Dump) Save(dir string) (err error) {
 	return os.Rename(f.Name(), filepath.Join(dir, d.Name()))
 }
 
-// maxDump bounds what is read of a dump.
+// maxDump is the maximum size of a dump that is read.
 const maxDump = 256 << 20
 
 // Read reads a dump.
 func Read(r io.Reader) (*Dump, error) {
 	d := &Dump{}
 	if err := json.NewDecoder(io.LimitReader(r, maxDump)).Decode(d); err != nil {
-		return nil, fmt.Errorf("not a flight recorder's dump: %w", err)
+		return nil, fmt.Errorf("not a flight recorder dump: %w", err)
 	}
 	if d.Version != Version {
-		return nil, fmt.Errorf("the dump is of version %d, this program reads %d", d.Version, Version)
+		return nil, fmt.Errorf("dump has version %d, but this program reads version %d", d.Version, Version)
 	}
 	if d.Size < 1 || d.Rank < 0 || d.Rank >= d.Size || d.Size > 1<<16 {
-		return nil, fmt.Errorf("the dump is of rank %d of %d", d.Rank, d.Size)
+		return nil, fmt.Errorf("dump claims to be of rank %d of %d ranks", d.Rank, d.Size)
 	}
 	for _, g := range d.Groups {
 		for _, r := range g.Ranks {
 			if r < 0 || r >= d.Size {
-				return nil, fmt.Errorf("the dump has a group with rank %d of %d", r, d.Size)
+				return nil, fmt.Errorf("dump has a group with rank %d of %d ranks", r, d.Size)
 			}
 		}
 		for _, p := range g.Pairs {
 			if p.Peer < 0 || p.Peer >= d.Size || p.Direction != To && p.Direction != From {
-				return nil, fmt.Errorf("the dump has messages %q rank %d of %d", p.Direction, p.Peer, d.Size)
+				return nil, fmt.Errorf("dump has messages %q rank %d of %d ranks", p.Direction, p.Peer, d.Size)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"thundercollective/internal/publish"
 )
 
-// State says how far an operation got.
+// State is the state of an operation.
 type State uint8
 
 // The states.
@@ -35,7 +35,7 @@ type Entry struct {
 }
 
 // A Ring holds the last operations of a group, by their number in it. One goroutine at a
-// time notes them; any may read what is noted.
+// time records them; any goroutine may read them.
 type Ring struct {
 	last  atomic.Uint64
 	mask  uint64
@@ -43,7 +43,7 @@ type Ring struct {
 }
 
 // The words of a line: the number of the operation, its tag, when it began, how long it
-// took above how it ended, and for whom it ran.
+// took (with its state in the lowest bits), and the caller's value whom.
 const (
 	wordSeq   = 0
 	wordTag   = 1
@@ -54,7 +54,7 @@ const (
 	stateBits = 2
 )
 
-// NewRing returns a Ring of the last n operations, or some more.
+// NewRing returns a Ring of at least the last n operations.
 func NewRing(n int) *Ring {
 	size := uint64(1) << bits.Len(uint(n-1))
 	return &Ring{mask: size - 1, lines: make([]publish.Line, size)}
@@ -62,7 +62,8 @@ func NewRing(n int) *Ring {
 
 func (r *Ring) at(seq uint64) *publish.Line { return &r.lines[seq&r.mask] }
 
-// Begin notes that operation seq, counted from 1, begins. For whom is the caller's to say.
+// Begin records the start of operation seq, counted from 1. The meaning of whom is up to
+// the caller.
 func (r *Ring) Begin(seq uint64, t *fabric.Tag, now int64, whom uint64) {
 	le := binary.LittleEndian
 	r.at(seq).Write(&[8]uint64{
@@ -73,14 +74,14 @@ func (r *Ring) Begin(seq uint64, t *fabric.Tag, now int64, whom uint64) {
 	publish.Word(&r.last, seq)
 }
 
-// End notes that it is over.
+// End records the end of operation seq.
 func (r *Ring) End(seq uint64, took int64, how State) {
 	if l := r.at(seq); l[wordSeq].Load() == seq {
 		publish.Word(&l[wordEnd], uint64(took)<<stateBits|uint64(how))
 	}
 }
 
-// Get returns operation seq, if it was begun and is not long past.
+// Get returns operation seq, if it has begun and has not been overwritten.
 func (r *Ring) Get(seq uint64) (e Entry, ok bool) {
 	words, ok := r.at(seq).Read()
 	if !ok || words[wordSeq] != seq {
@@ -97,7 +98,7 @@ func (r *Ring) Get(seq uint64) (e Entry, ok bool) {
 	return e, true
 }
 
-// Latest returns the last operation begun; the zero Entry if there is none.
+// Latest returns the operation that began last; the zero Entry if there is none.
 func (r *Ring) Latest() Entry {
 	for {
 		seq := r.last.Load()

@@ -1,7 +1,7 @@
 package reduce
 
-// Bitwise operations do not care where an element ends, and bools are bytes: both
-// are done eight bytes at a time, then byte by byte.
+// Bitwise operations do not depend on element boundaries, and bools are bytes: both are
+// done eight bytes at a time, then byte by byte.
 
 const (
 	ones  = 0x0101010101010101 // 1 in each byte

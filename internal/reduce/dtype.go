@@ -52,7 +52,7 @@ func DTypes() []DType {
 // Valid reports whether d is one of the element types.
 func (d DType) Valid() bool { return d >= F32 && d < dtypeEnd }
 
-// Size is the number of bytes in an element, 0 if d is not valid.
+// Size returns the number of bytes in an element; 0 if d is not valid.
 func (d DType) Size() int {
 	if !d.Valid() {
 		return 0

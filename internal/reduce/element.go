@@ -42,20 +42,20 @@ func DTypeOf[T Element]() DType {
 	}
 }
 
-// Bytes returns the memory of s; nothing is copied.
+// Bytes returns the memory of s, without copying it.
 func Bytes[T Element](s []T) []byte {
 	var zero T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(zero)))
 }
 
-// view is the opposite of Bytes; what is less than an element is left out. b need
-// not be aligned: T holds no pointers, and the architectures we run on load and
-// store at any address.
+// view is the inverse of Bytes; an incomplete element at the end is left out. b need not
+// be aligned: T holds no pointers, and all supported architectures load and store at any
+// address.
 func view[T any](b []byte) []T {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
 	if len(b) < size {
-		return nil // not even a *T may point at fewer bytes than it has
+		return nil // a *T must not point at fewer bytes than a T has
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/size)
 }

@@ -1,18 +1,18 @@
 package reduce
 
-// A fast set is what an instruction set offers; what it lacks stays nil.
+// A fast holds the kernels of an instruction set; those it lacks are nil.
 type fast struct {
 	name string
-	// bytes is the least a kernel can be given: one vector.
+	// bytes is the shortest length that a kernel accepts: one vector.
 	bytes   int
 	kernels [dtypeEnd][opEnd]Kernel
-	// Bitwise kernels serve all integer types.
+	// Bitwise kernels are used for all integer types.
 	and, or, xor  Kernel
 	divideFloat32 [dtypeEnd]func(dst, src []byte, by float32)
 	divideFloat64 func(dst, src []byte, by float64)
 }
 
-// over returns a table that uses f where it can and base elsewhere.
+// over returns a table that uses f where it has a kernel and base elsewhere.
 func (f *fast) over(base *table) *table {
 	t := *base
 	t.name = f.name
@@ -38,8 +38,8 @@ func (f *fast) over(base *table) *table {
 	return &t
 }
 
-// checked stands in front of assembly, which trusts the lengths: what is too
-// short goes to the other kernel, and operands shorter than dst to a panic.
+// checked returns an assembly kernel with length checks: what is too short goes to the
+// kernel short, and operands shorter than dst cause a panic.
 func (f *fast) checked(k, short Kernel) Kernel {
 	least := f.bytes
 	return func(dst, a, b []byte) {

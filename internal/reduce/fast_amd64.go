@@ -7,8 +7,8 @@ import (
 	"thundercollective/internal/reduce/internal/avx512"
 )
 
-// fastTables lists what this CPU can run, the best last. Each is built on the one
-// before, to which it leaves what is shorter than its vectors.
+// fastTables lists the implementations that this CPU can run, the best last. Each uses the
+// one before it for what is shorter than its vectors.
 func fastTables(base *table) []*table {
 	x := &cpu.X86
 	if !x.HasAVX2 || !x.HasF16C {

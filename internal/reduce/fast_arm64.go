@@ -2,7 +2,7 @@ package reduce
 
 import "thundercollective/internal/reduce/internal/neon"
 
-// fastTables lists what this CPU can run, the best last.
+// fastTables lists the implementations that this CPU can run, the best last.
 func fastTables(base *table) []*table {
 	return []*table{neonSet().over(base)}
 }

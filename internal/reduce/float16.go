@@ -6,21 +6,21 @@ import "math"
 type Float16 uint16
 
 const (
-	f32Inf = 0x7f800000 // bits of float32 +Inf; anything above, sign aside, is NaN
+	f32Inf = 0x7f800000 // bits of float32 +Inf; anything above, ignoring the sign, is NaN
 	f16Inf = 0x7c00
 
 	// f16Rebias moves a binary16 exponent, already shifted to float32's place, to
 	// float32's bias.
 	f16Rebias = (127 - 15) << 23
-	// f16Normal is the least positive normal binary16 number, as float32 bits.
+	// f16Normal is the smallest positive normal binary16 number, as float32 bits.
 	f16Normal = (127 - 14) << 23
-	// f16Over is 65536 as float32 bits. What lies between the largest Float16,
-	// 65504, and this overflows by rounding, if it does.
+	// f16Over is 65536 as float32 bits. Numbers between the largest Float16, 65504,
+	// and this may overflow by rounding.
 	f16Over = (127 + 16) << 23
 )
 
-// ToFloat16 rounds f to the nearest Float16, ties to even. What is too large
-// becomes an infinity; a NaN stays one, quiet, with the top of its payload.
+// ToFloat16 rounds f to the nearest Float16, ties to even. A number that is too large
+// becomes an infinity; a NaN becomes a quiet NaN with the upper bits of its payload.
 func ToFloat16(f float32) Float16 {
 	b := math.Float32bits(f)
 	sign := Float16(b >> 16 & 0x8000)
@@ -31,12 +31,12 @@ func ToFloat16(f float32) Float16 {
 	case b >= f16Over:
 		return sign | f16Inf
 	case b < f16Normal:
-		// In [0.5, 1) float32 counts in steps of 2^-24, as denormal Float16s do,
-		// so that adding 0.5 rounds to such a step; the steps are the mantissa.
+		// In [0.5, 1) the spacing of float32 is 2^-24, the same as that of denormal
+		// Float16s, so adding 0.5 rounds to it; the mantissa then counts the steps.
 		return sign | Float16(math.Float32bits(math.Float32frombits(b)+0.5)-math.Float32bits(0.5))
 	default:
-		// Just under half a unit, or half if odd; a carry out of the mantissa
-		// ends in the exponent, and from the largest exponent in infinity.
+		// Add just under half a unit, or half if odd; a carry out of the mantissa
+		// increments the exponent, and the largest exponent becomes infinity.
 		b += 0xfff + b>>13&1
 		return sign | Float16((b-f16Rebias)>>13)
 	}

@@ -1,6 +1,6 @@
 package reduce
 
-// goTable is the implementation in pure Go: the one that defines what is right.
+// goTable returns the implementation in pure Go, which defines the results.
 func goTable() *table {
 	t := &table{name: "go"}
 	t.kernels[F32] = numeric[float32]()
@@ -44,19 +44,19 @@ func integer[T signed | unsigned]() [opEnd]Kernel {
 	return k
 }
 
-// arithmetic is the row of a number type in a table.
+// arithmetic returns the row of a number type in a table.
 func arithmetic(sum, prod, least, greatest Kernel) [opEnd]Kernel {
 	return [opEnd]Kernel{Sum: sum, Avg: sum, Prod: prod, Min: least, Max: greatest}
 }
 
-// boolean is the row of Bool, from its three different kernels.
+// boolean returns the row of Bool, which has three different kernels.
 func boolean(and, or, xor Kernel) [opEnd]Kernel {
 	return [opEnd]Kernel{Sum: or, Max: or, Or: or, Prod: and, Min: and, And: and, Xor: xor}
 }
 
-// operands views the three buffers as elements. The kernels then cut the operands
-// to the length of dst, each by itself, because only so does the compiler see that
-// their loops need no bounds checks.
+// operands views the three buffers as elements. Each kernel then cuts the operands to the
+// length of dst itself, because only then does the compiler omit bounds checks in its
+// loop.
 func operands[T any](dst, a, b []byte) (d, x, y []T) {
 	return view[T](dst), view[T](a), view[T](b)
 }
@@ -101,7 +101,7 @@ func divideFloat[T float](dst, src []byte, n int) {
 	}
 }
 
-// The integers are divided as 64-bit numbers because n need not fit in T.
+// Integers are divided as 64-bit numbers because n may not fit in T.
 
 func divideSigned[T signed](dst, src []byte, n int) {
 	d := view[T](dst)

@@ -1,8 +1,7 @@
 package reduce
 
-// The 16-bit floats are combined in float32 and rounded once more on the way
-// back. Rounding twice gives what rounding the exact result once would, because
-// float32 is wide enough:
+// The 16-bit floats are combined in float32, and the result is rounded again. Rounding
+// twice gives the same as rounding the exact result once, because float32 is wide enough:
 //
 //   - A product of two p-bit significands has 2p bits: 22 for Float16, which
 //     float32 holds exactly, denormals included. For BFloat16 it is 16 bits, held
@@ -16,7 +15,7 @@ package reduce
 //     no midpoint of two p-bit numbers is at least 2^-(p+1)/n away from one,
 //     relatively, so that float32's 2^-25 cannot reach it for n < 2^12 (Float16).
 //     Among BFloat16's denormals the distance is 2^-134/n against an error of
-//     2^-150, which asks for n < 2^15.
+//     2^-150, which requires n < 2^15.
 //   - Min and max return an operand.
 
 func sumF16(dst, a, b []byte) {

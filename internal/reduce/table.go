@@ -6,15 +6,15 @@ import (
 	"thundercollective/internal/env"
 )
 
-// A Kernel computes dst[i] = a[i] op b[i] for every element. The three are of
-// equal length, a multiple of the element's size, at any address; dst may be
-// exactly a or exactly b and does not overlap them otherwise.
+// A Kernel computes dst[i] = a[i] op b[i] for every element. All three have the same
+// length, a multiple of the element's size, at any address; dst may be exactly a or
+// exactly b, but must not overlap them in any other way.
 type Kernel func(dst, a, b []byte)
 
 // A divider computes dst[i] = src[i] / n under the same rules, for n > 0.
 type divider func(dst, src []byte, n int)
 
-// A table is one implementation of every kernel. It is not changed once built.
+// A table is one implementation of every kernel. It does not change once built.
 type table struct {
 	name    string
 	kernels [dtypeEnd][opEnd]Kernel // nil where the pair is undefined
@@ -25,7 +25,7 @@ type table struct {
 // that is no choice is not an error here: Init refuses it.
 var active = choose((&env.Reader{}).Choice(env.Kernels), tables())
 
-// tables lists what this CPU can run, pure Go first, the best last.
+// tables lists the implementations that this CPU can run, pure Go first, the best last.
 func tables() []*table {
 	base := goTable()
 	return append([]*table{base}, fastTables(base)...)
@@ -48,8 +48,8 @@ func choose(name string, list []*table) *table {
 // Active names the implementation in use: "go", "avx2", "avx512" or "neon".
 func Active() string { return active.name }
 
-// Lookup returns the kernel for elements of type dt. The one for Avg is that of
-// Sum: the caller divides at the end. The error is an *UnsupportedError.
+// Lookup returns the kernel for elements of type dt. The kernel for Avg is that of Sum:
+// the caller divides at the end. The error is an *UnsupportedError.
 func Lookup(dt DType, op Op) (Kernel, error) {
 	if !dt.Valid() || !op.Valid() || active.kernels[dt][op] == nil {
 		return nil, &UnsupportedError{DType: dt, Op: op}
@@ -57,9 +57,9 @@ func Lookup(dt DType, op Op) (Kernel, error) {
 	return active.kernels[dt][op], nil
 }
 
-// Divide computes dst[i] = src[i] / n for elements of type dt, which has to be
-// one with an Avg, and n > 0; otherwise dst is left as it is. The two are of
-// equal length, and may be the same.
+// Divide computes dst[i] = src[i] / n for elements of type dt. It leaves dst unchanged if
+// dt does not support Avg or n is not positive. Both have the same length, and may be the
+// same.
 //
 // Integers are truncated towards zero. Floats are rounded to nearest even, once,
 // as long as n is below 2^12 (f16), 2^15 (bf16), 2^24 (f32) or 2^53 (f64).
@@ -69,7 +69,7 @@ func Divide(dt DType, dst, src []byte, n int) {
 	}
 }
 
-// An UnsupportedError says that an operation is not defined on a type.
+// An UnsupportedError reports that an operation is not defined on a type.
 type UnsupportedError struct {
 	DType DType
 	Op    Op

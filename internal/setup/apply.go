@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// A Machine carries plans out.
+// A Machine carries out plans on this machine.
 type Machine struct {
-	Run      Runner    // required; runs commands on this machine
-	StateDir string    // where the journal is; required
-	Files    Files     // files that make a plan last; nil for none
-	Log      io.Writer // told every command before it runs; nil for nobody
+	Run      Runner    // runs commands; required
+	StateDir string    // directory of the journal; required
+	Files    Files     // files that keep a plan over a restart; may be nil
+	Log      io.Writer // gets every command before it runs; may be nil
 }
 
-// Files returns the files to write for a plan, and the commands that make the
-// system read them.
+// Files returns the files to write for a plan, and the commands that make the system
+// read them.
 type Files func(p *Plan) (files []File, reload [][]string)
 
 // A File is one file of a plan.
@@ -30,7 +30,7 @@ type File struct {
 	Text []byte
 }
 
-// Steps lists what Apply would run for a plan, without running it.
+// Steps returns the commands that Apply would run for a plan.
 func (m *Machine) Steps(ctx context.Context, p *Plan) ([][]string, error) {
 	var out [][]string
 	for _, port := range p.Ports {
@@ -43,8 +43,8 @@ func (m *Machine) Steps(ctx context.Context, p *Plan) ([][]string, error) {
 	return out, nil
 }
 
-// Apply carries a plan out. When a step fails, what was done is undone, and the
-// error says which it was.
+// Apply carries out a plan. If a step fails, Apply undoes everything that setup has
+// changed on this machine, and returns an error that names the step.
 func (m *Machine) Apply(ctx context.Context, p *Plan) error {
 	if err := p.Validate(); err != nil {
 		return err
@@ -55,15 +55,15 @@ func (m *Machine) Apply(ctx context.Context, p *Plan) error {
 	}
 	if err := m.apply(ctx, p, j); err != nil {
 		if undoErr := m.Undo(context.WithoutCancel(ctx)); undoErr != nil {
-			return fmt.Errorf("set up %s: %w; undoing it failed too (%v), try thunder setup --undo", p.Host, err, undoErr)
+			return fmt.Errorf("set up %s: %w; undoing it failed too (%v); try thunder setup --undo", p.Host, err, undoErr)
 		}
-		return fmt.Errorf("set up %s: %w; all that setup had changed is undone", p.Host, err)
+		return fmt.Errorf("set up %s: %w; everything that setup had changed was undone", p.Host, err)
 	}
 	return nil
 }
 
 func (m *Machine) apply(ctx context.Context, p *Plan, j *Journal) error {
-	// A port that an earlier plan gave another address loses that one first.
+	// If an earlier plan gave a port another address, remove that first.
 	for _, port := range p.Ports {
 		if old := j.port(port.Interface); old != nil && old.Added != port.Address {
 			if err := m.restore(ctx, j, old); err != nil {
@@ -95,7 +95,7 @@ func (m *Machine) apply(ctx context.Context, p *Plan, j *Journal) error {
 		}
 	}
 	j.Plan = p
-	// From here on a crash can be undone.
+	// From here on, Undo works after a crash.
 	if err := j.save(); err != nil {
 		return err
 	}
@@ -107,13 +107,13 @@ func (m *Machine) apply(ctx context.Context, p *Plan, j *Journal) error {
 	for _, f := range files {
 		m.say("write " + f.Path)
 		if err := writeDurably(f.Path, f.Text, f.Mode); err != nil {
-			return fmt.Errorf("make it last: %w", err)
+			return fmt.Errorf("write files for restart: %w", err)
 		}
 	}
 	return m.runAll(ctx, reload)
 }
 
-// remember notes how a file was before it is written for the first time.
+// remember records the content of a file before it is written for the first time.
 func (j *Journal) remember(path string) error {
 	if j.file(path) != nil {
 		return nil
@@ -124,10 +124,10 @@ func (j *Journal) remember(path string) error {
 	case err == nil:
 		entry.Existed, entry.Mode = true, uint32(st.Mode().Perm())
 		if entry.Previous, err = os.ReadFile(path); err != nil {
-			return fmt.Errorf("make it last: %w", err)
+			return fmt.Errorf("write files for restart: %w", err)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("make it last: %w", err)
+		return fmt.Errorf("write files for restart: %w", err)
 	}
 	j.Files = append(j.Files, entry)
 	return nil
@@ -149,7 +149,7 @@ func (m *Machine) say(line string) {
 	}
 }
 
-// restore brings one interface back to how it was found.
+// restore restores the state of one interface.
 func (m *Machine) restore(ctx context.Context, j *Journal, p *JournalPort) error {
 	now, err := readState(ctx, m.Run, j.OS, p.Before.Interface)
 	if err != nil {
@@ -158,9 +158,8 @@ func (m *Machine) restore(ctx context.Context, j *Journal, p *JournalPort) error
 	return m.runAll(ctx, backward(j.OS, now, p.Before, p.Added))
 }
 
-// Undo brings everything that the journal names back to how it was found, and
-// then forgets it. Interfaces that are gone are left out: there is nothing to
-// restore. It goes on after a failure and returns all of them.
+// Undo restores everything in the journal, and then removes the journal. It ignores
+// interfaces that no longer exist. It continues after an error and returns all of them.
 func (m *Machine) Undo(ctx context.Context) error {
 	j, err := readJournal(m.StateDir, "")
 	if err != nil {
@@ -176,7 +175,7 @@ func (m *Machine) Undo(ctx context.Context) error {
 		err := m.restore(ctx, j, p)
 		switch {
 		case errors.Is(err, ErrNoInterface):
-			m.say(p.Before.Interface + " is gone, nothing to restore")
+			m.say(p.Before.Interface + " no longer exists, nothing to restore")
 		case err != nil:
 			errs, left = append(errs, err), append(left, *p)
 		}
@@ -206,8 +205,8 @@ func (f *JournalFile) restore() error {
 	return err
 }
 
-// Applied returns the ports that setup has changed on this machine and not undone
-// yet, with the addresses it gave them.
+// Applied returns the interfaces that setup has changed on this machine, with their
+// addresses.
 func (m *Machine) Applied() (map[string]netip.Prefix, error) {
 	j, err := readJournal(m.StateDir, "")
 	if err != nil {

@@ -1,20 +1,20 @@
-// Package setup puts the Thunderbolt ports of a cabling on addresses of their
-// own, and takes them off again.
+// Package setup assigns addresses to Thunderbolt ports that have a cable to another
+// computer, and can undo it.
 //
-// MakePlans is pure: from a topology.Graph it makes one Plan a machine, with an
-// address, an MTU and, where needed, the bridge to leave for each port that has a
-// cable to another computer in it. Addresses follow from the identity of the
-// cable's two ends, so the same cable gets the same addresses every time, on
-// whichever machine the plan is made, and they avoid every network that any of
-// the machines has an address or a route in.
+// MakePlans makes a Plan for each machine of a topology.Graph: for each port an address,
+// an MTU and, if necessary, the bridge to remove it from. The addresses are derived from
+// the identity of the cable's two ends, so the same cable always gets the same addresses,
+// on whichever machine the plan is made. They are outside of every network in which any
+// of the machines has an address or a route.
 //
-// Apply carries a plan out on this machine. Before it changes anything it writes
-// down, durably, how the interface was: the Journal. Undo goes by the journal
-// alone and can be run after a crash at any point, and again after a crash of its
-// own; it leaves addresses, routes, MTU and bridge membership as they were found.
-// Interfaces that are not in the plan are never named in any command.
+// Machine.Apply carries out a plan on this machine. If a step fails, Apply undoes what it
+// has done. Machine.Undo restores addresses, routes, MTU and bridge membership as they
+// were before. It works after a crash at any point, also of Undo itself, because Apply
+// first writes the state of each interface to disk, in the Journal. No command ever names
+// an interface that is not in the plan.
 //
-// Persist files make it last over a restart: a systemd-networkd or NetworkManager
-// file per port, matched by hardware address since names depend on the order of
-// plugging, or on macOS a launchd job that applies the stored plan at start-up.
+// Files keep the addresses over a restart (see Persistence): one systemd-networkd or
+// NetworkManager file for each port, or, on macOS, a launchd job that applies the stored
+// plan at start-up. The files match ports by hardware address, because interface names
+// depend on the order in which cables were plugged in.
 package setup

@@ -10,23 +10,23 @@ import (
 	"path/filepath"
 )
 
-// A Journal is what setup has changed on this machine and how it was before. It
-// is on disk before the change is made.
+// A Journal records what setup changes on this machine, and the state before. It is
+// written to disk before the change is made.
 type Journal struct {
 	OS    string        `json:"os"`
 	Ports []JournalPort `json:"ports"`
 	Files []JournalFile `json:"files,omitempty"`
-	Plan  *Plan         `json:"plan,omitempty"` // the last one applied
+	Plan  *Plan         `json:"plan,omitempty"` // the last applied plan
 	path  string
 }
 
-// A JournalPort is an interface that was, or was about to be, changed.
+// A JournalPort is an interface that setup changes.
 type JournalPort struct {
 	Before State        `json:"before"`
-	Added  netip.Prefix `json:"added"` // the address it was given
+	Added  netip.Prefix `json:"added"` // its new address
 }
 
-// A JournalFile is a file that was, or was about to be, written.
+// A JournalFile is a file that setup writes.
 type JournalFile struct {
 	Path     string `json:"path"`
 	Existed  bool   `json:"existed"`
@@ -36,7 +36,7 @@ type JournalFile struct {
 
 const journalName = "setup.json"
 
-// DefaultStateDir is where the journal lives.
+// DefaultStateDir returns the usual directory of the journal.
 func DefaultStateDir(system string) string {
 	if system == "darwin" {
 		return "/Library/Application Support/thundercollective"
@@ -44,7 +44,8 @@ func DefaultStateDir(system string) string {
 	return "/var/lib/thundercollective"
 }
 
-// readJournal reads the journal of a state directory; none is an empty one.
+// readJournal reads the journal in a directory. If there is none, it returns an empty
+// one.
 func readJournal(dir, system string) (*Journal, error) {
 	j := &Journal{OS: system, path: filepath.Join(dir, journalName)}
 	b, err := os.ReadFile(j.path)
@@ -60,8 +61,7 @@ func readJournal(dir, system string) (*Journal, error) {
 	return j, nil
 }
 
-// save writes the journal so that it is either the old or the new one, and on
-// disk, when it returns.
+// save writes the journal to disk atomically and durably.
 func (j *Journal) save() error {
 	b, err := json.MarshalIndent(j, "", "  ")
 	if err != nil {
@@ -76,13 +76,13 @@ func (j *Journal) save() error {
 	return nil
 }
 
-// writeDurably replaces a file in one step.
+// writeDurably replaces a file atomically and waits until it is on disk.
 func writeDurably(path string, b []byte, mode os.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".thunder-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // gone already when all went well
+	defer os.Remove(f.Name()) // renamed if all went well
 	_, err = f.Write(b)
 	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 	if err != nil {
@@ -99,7 +99,7 @@ func writeDurably(path string, b []byte, mode os.FileMode) error {
 	return dir.Sync()
 }
 
-// port returns the entry of an interface, or nil.
+// port returns the entry for an interface, or nil.
 func (j *Journal) port(itf string) *JournalPort {
 	for i := range j.Ports {
 		if j.Ports[i].Before.Interface == itf {

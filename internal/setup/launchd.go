@@ -9,10 +9,10 @@ import (
 
 const launchdLabel = "org.thundercollective.setup"
 
-// launchd stores the plan and a job that applies it at start-up, and again when
-// the system rewrites its network settings, which puts ports back into the
-// bridge. Undo removes the plan, so that a job still loaded then does nothing.
-// The job is not started now: the plan has just been applied.
+// launchd returns the plan and a job that applies it at start-up, and also whenever the
+// system rewrites its network settings, which puts ports back into the bridge. The job is
+// not loaded now, because the plan has just been applied. If it is still loaded after
+// Undo, it does nothing, because Undo removes the plan.
 func (x *Persistence) launchd(p *Plan) (files []File, reload [][]string) {
 	plan, _ := json.MarshalIndent(p, "", "  ") // strings and numbers only: cannot fail
 	planPath := filepath.Join(x.StateDir, "plan.json")

@@ -19,15 +19,15 @@ import (
 	"thundercollective/internal/topology"
 )
 
-// inside is a Runner in a namespace.
+// inside returns a Runner that runs commands in a namespace.
 func inside(ns string) Runner {
 	return func(ctx context.Context, argv ...string) ([]byte, error) {
 		return Exec(ctx, append([]string{"ip", "netns", "exec", ns}, argv...)...)
 	}
 }
 
-// onlyPorts fails the test when a command names anything but the two ports, or,
-// for one of them, the bridge it was in.
+// onlyPorts fails the test if a command names anything else than the two ports or the
+// bridge of one of them.
 func onlyPorts(t *testing.T, run Runner) Runner {
 	return func(ctx context.Context, argv ...string) ([]byte, error) {
 		i := slices.Index(argv, "dev")
@@ -60,7 +60,7 @@ func TestApplyPingUndo(t *testing.T) {
 				t.Errorf("%s collides with %s, which is in use", port.Address, taken)
 			}
 		}
-		// As large as the MTU allows, and not to be cut up.
+		// As large as the MTU allows, without fragmentation.
 		l.In(0, "ping", "-c", "1", "-W", "5", "-M", "do", "-s", strconv.Itoa(port.MTU-28), port.Peer.String())
 	}
 	if again := labPlans(t, l); again[0].Ports[0].Address != plans[0].Ports[0].Address {
@@ -85,7 +85,7 @@ func TestApplyPingUndo(t *testing.T) {
 	}
 }
 
-// A plan that follows another one takes the earlier addresses away.
+// A plan removes the addresses of an earlier plan.
 func TestChangedPlan(t *testing.T) {
 	l := netnstest.New(t)
 	before := l.Picture(0)
@@ -108,7 +108,7 @@ func TestChangedPlan(t *testing.T) {
 	l.Same(0, before)
 }
 
-// An interface that is gone at undo is no obstacle.
+// Undo works although an interface no longer exists.
 func TestUndoAfterUnplugging(t *testing.T) {
 	l := netnstest.New(t)
 	plan := labPlans(t, l)[0]
@@ -160,8 +160,7 @@ func TestKilledHalfWay(t *testing.T) {
 	}
 }
 
-// TestMain is also the process that TestKilledHalfWay starts and that kills
-// itself.
+// TestMain is also the process that TestKilledHalfWay starts, which kills itself.
 func TestMain(m *testing.M) {
 	after, err := strconv.Atoi(os.Getenv("SETUP_KILL_AFTER"))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Ways to make a plan last over a restart.
+// Ways to keep a plan over a restart.
 const (
 	PersistAuto           = "auto"
 	PersistNetworkd       = "networkd"
@@ -16,20 +16,19 @@ const (
 	PersistNone           = "none"
 )
 
-// A Persistence says how plans are made to last, below a root that is "/" except
-// in tests.
+// A Persistence makes the files that keep a plan over a restart.
 type Persistence struct {
-	Root     string
+	Root     string // "/", except in tests
 	Thunder  string // path of this program, for launchd
 	StateDir string
 }
 
-// Detect picks the way that fits this machine.
+// Detect returns the way that suits this machine.
 func (x *Persistence) Detect(system string) string {
 	if system == "darwin" {
 		return PersistLaunchd
 	}
-	// NetworkManager first: where both run, it is the one that owns new devices.
+	// NetworkManager first: if both run, it manages new devices.
 	for _, c := range []struct{ dir, way string }{
 		{"run/NetworkManager", PersistNetworkManager}, {"run/systemd/netif", PersistNetworkd},
 	} {
@@ -40,7 +39,7 @@ func (x *Persistence) Detect(system string) string {
 	return PersistNone
 }
 
-// Files returns the writer of a way, nil for none.
+// Files returns the function that makes the files, nil for PersistNone.
 func (x *Persistence) Files(way string) (Files, error) {
 	switch way {
 	case PersistNone:
@@ -52,11 +51,11 @@ func (x *Persistence) Files(way string) (Files, error) {
 	case PersistLaunchd:
 		return x.launchd, nil
 	}
-	return nil, fmt.Errorf("persist: %q is none of auto, networkd, networkmanager, launchd, none", way)
+	return nil, fmt.Errorf("persist: %q is not one of auto, networkd, networkmanager, launchd, none", way)
 }
 
-// networkd matches by hardware address: the name thunderbolt0 goes to whichever
-// cable was plugged first.
+// networkd matches by hardware address, because the cable that is plugged in first gets
+// the name thunderbolt0.
 func (x *Persistence) networkd(p *Plan) (files []File, reload [][]string) {
 	for _, port := range p.Ports {
 		text := fmt.Sprintf(`# Written by thunder setup; removed by thunder setup --undo.
@@ -119,7 +118,7 @@ func onlyIf(cond bool, s string) string {
 	return ""
 }
 
-// id names a port's files.
+// id returns the name of a port in file names.
 func (p Port) id() string {
 	if p.MAC != "" {
 		return strings.ReplaceAll(p.MAC, ":", "")

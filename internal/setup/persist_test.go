@@ -94,8 +94,8 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestFilesComeAndGo checks that undo removes what apply wrote and puts back what
-// it replaced.
+// TestFilesComeAndGo checks that undo removes the files that apply wrote and restores
+// those that it replaced.
 func TestFilesComeAndGo(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "etc/systemd/network")

@@ -9,38 +9,38 @@ import (
 	"thundercollective/internal/topology/probe"
 )
 
-// A Plan is what one machine's ports are to be.
+// A Plan describes how to set up the ports of one machine.
 type Plan struct {
 	Host  string `json:"host"`
-	SSH   string `json:"ssh,omitempty"` // how to reach it, "" for this machine
+	SSH   string `json:"ssh,omitempty"` // ssh destination; empty for this machine
 	OS    string `json:"os"`            // "linux" or "darwin"
 	Ports []Port `json:"ports"`
 }
 
-// A Port is one interface with what it is to have.
+// A Port describes how to set up one interface.
 type Port struct {
 	Interface string       `json:"interface"`
 	MAC       string       `json:"mac,omitempty"`
-	Cable     string       `json:"cable"` // for people: "studio-a port 3 – studio-b port 3"
+	Cable     string       `json:"cable"` // for messages: "studio-a port 3 – studio-b port 3"
 	Address   netip.Prefix `json:"address"`
 	Peer      netip.Addr   `json:"peer"` // the other end's address
 	MTU       int          `json:"mtu"`
 }
 
-// Largest MTUs that work: macOS takes 9000 on a Thunderbolt port, Linux's
-// thunderbolt-net almost 64 KiB.
+// The largest MTUs that work: 9000 on a Thunderbolt port of macOS, almost 64 KiB with
+// thunderbolt-net of Linux.
 const (
 	mtuDarwin = 9000
 	mtuLinux  = 65520
 )
 
-// ErrNothingToDo says that no port has a cable to another computer.
+// ErrNothingToDo means that no port has a cable to another computer.
 var ErrNothingToDo = errors.New("no Thunderbolt cable to another computer, so there is nothing to set up")
 
-// MakePlans plans every machine of a graph. Cables that are seen from one end
-// only, or whose interface is unknown, are left out and named in skipped.
+// MakePlans returns a plan for every machine of a graph. It leaves out cables that only
+// one end sees, or whose interface is unknown, and lists them in skipped.
 func MakePlans(g *topology.Graph) (plans []Plan, skipped []string, err error) {
-	pool := newPool(g)
+	addrs := newAllocator(g)
 	plans = make([]Plan, len(g.Machines))
 	for i, m := range g.Machines {
 		plans[i] = Plan{Host: m.Host, SSH: m.SSH, OS: m.OS.Kind}
@@ -55,7 +55,7 @@ func MakePlans(g *topology.Graph) (plans []Plan, skipped []string, err error) {
 			skipped = append(skipped, fmt.Sprintf("%s: %s", c, why))
 			continue
 		}
-		net, err := pool.subnet(g, c)
+		net, err := addrs.subnet(g, c)
 		if err != nil {
 			return nil, skipped, err
 		}
@@ -63,7 +63,7 @@ func MakePlans(g *topology.Graph) (plans []Plan, skipped []string, err error) {
 		for e, end := range [2]topology.End{c.A, c.B} {
 			itf := g.Interface(end)
 			if itf == nil {
-				continue // the far machine was not asked
+				continue // the far machine is not in the graph
 			}
 			plans[end.Machine].Ports = append(plans[end.Machine].Ports, Port{
 				Interface: itf.Name, MAC: itf.MAC, Cable: c.String(), MTU: mtu,
@@ -78,14 +78,14 @@ func MakePlans(g *topology.Graph) (plans []Plan, skipped []string, err error) {
 	return plans, skipped, nil
 }
 
-// unusable says why a cable cannot be set up.
+// unusable returns why a cable cannot be set up, or "" if it can.
 func unusable(g *topology.Graph, c *topology.Cable) string {
 	if c.B.Known() && c.Match == topology.ByOneEnd {
-		return "seen from one end only; push both plugs in"
+		return "only one end sees it; push both plugs in"
 	}
 	for _, e := range []topology.End{c.A, c.B} {
 		if e.Known() && g.Interface(e) == nil {
-			return "no network interface on " + e.Host + "; thunder doctor says why"
+			return "no network interface on " + e.Host + "; run thunder doctor to learn why"
 		}
 	}
 	return ""
@@ -93,7 +93,7 @@ func unusable(g *topology.Graph, c *topology.Cable) string {
 
 func maxMTU(g *topology.Graph, e topology.End) int {
 	if !e.Known() {
-		return mtuDarwin // works with either
+		return mtuDarwin // works on both systems
 	}
 	m, itf := g.Machines[e.Machine], g.Interface(e)
 	if m.OS.Kind == "linux" {
@@ -105,31 +105,31 @@ func maxMTU(g *topology.Graph, e topology.End) int {
 	return mtuDarwin
 }
 
-// Validate refuses a plan that would do something else than set up ports: it may
-// come from another machine.
+// Validate returns an error if the plan, which may come from another machine, does
+// anything else than set up ports.
 func (p *Plan) Validate() error {
 	if p.OS != "linux" && p.OS != "darwin" {
-		return fmt.Errorf("plan for %s: no way to set up %q", p.Host, p.OS)
+		return fmt.Errorf("plan for %s: operating system %q is not supported", p.Host, p.OS)
 	}
 	seen := map[string]bool{}
 	for _, port := range p.Ports {
 		switch {
 		case !validName(port.Interface):
-			return fmt.Errorf("plan for %s: %q is no interface name", p.Host, port.Interface)
+			return fmt.Errorf("plan for %s: %q is not an interface name", p.Host, port.Interface)
 		case seen[port.Interface]:
-			return fmt.Errorf("plan for %s: interface %s is in it twice", p.Host, port.Interface)
+			return fmt.Errorf("plan for %s: interface %s occurs twice", p.Host, port.Interface)
 		case !port.Address.IsValid() || !port.Address.Addr().Is4() || !port.Address.Addr().IsPrivate() || port.Address.Bits() < 24:
-			return fmt.Errorf("plan for %s: %s: %v is no private IPv4 address of a small network", p.Host, port.Interface, port.Address)
+			return fmt.Errorf("plan for %s: %s: %v is not a private IPv4 address in a small network (/24 to /32)", p.Host, port.Interface, port.Address)
 		case port.MTU < 1280 || port.MTU > 65535:
-			return fmt.Errorf("plan for %s: %s: MTU %d", p.Host, port.Interface, port.MTU)
+			return fmt.Errorf("plan for %s: %s: MTU %d is out of range (1280 to 65535)", p.Host, port.Interface, port.MTU)
 		}
 		seen[port.Interface] = true
 	}
 	return nil
 }
 
-// validName accepts what interfaces are called, and nothing that a command could
-// take for an option or a path.
+// validName reports whether s can be the name of an interface other than loopback, and
+// cannot be taken for an option or a path by a command.
 func validName(s string) bool {
 	if s == "" || len(s) > 15 || s[0] == '-' || s == "lo" || s == "lo0" {
 		return false
@@ -143,7 +143,7 @@ func validName(s string) bool {
 	return s != "." && s != ".."
 }
 
-// interfaceState is how an interface is, as far as a plan changes it.
+// interfaceState returns the state of an interface that a plan may change.
 func interfaceState(itf *probe.Interface) State {
 	s := State{Interface: itf.Name, MTU: itf.MTU, Up: itf.Up, Bridge: itf.Bridge}
 	for _, a := range itf.Addrs {

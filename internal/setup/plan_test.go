@@ -84,7 +84,7 @@ func TestKeepsWhatIsRight(t *testing.T) {
 func TestSameAddressesWhoeverIsAsked(t *testing.T) {
 	both := mustPlan(t, story(t, "no-ipv4-on-the-port", nil))
 	for i := range 2 {
-		// Each machine alone: the other one is a stranger with a known identity.
+		// Each machine alone: of the other one, only the identity is known.
 		ms := story(t, "no-ipv4-on-the-port", nil).Machines
 		alone := mustPlan(t, topology.Build(ms[i:i+1]))
 		if got, want := alone[0].Ports[0].Address, both[i].Ports[0].Address; got != want {
@@ -137,14 +137,14 @@ func TestNothingToDo(t *testing.T) {
 func TestValidate(t *testing.T) {
 	good := Port{Interface: "en4", Address: netip.MustParsePrefix("10.71.0.1/30"), MTU: 9000}
 	tests := map[string]func(p *Plan){
-		"":                     func(p *Plan) {},
-		"no way to set up":     func(p *Plan) { p.OS = "plan9" },
-		"no interface name":    func(p *Plan) { p.Ports[0].Interface = "-all" },
-		"is no interface name": func(p *Plan) { p.Ports[0].Interface = "../etc" },
-		"in it twice":          func(p *Plan) { p.Ports = append(p.Ports, p.Ports[0]) },
-		"no private IPv4":      func(p *Plan) { p.Ports[0].Address = netip.MustParsePrefix("8.8.8.8/30") },
-		"small network":        func(p *Plan) { p.Ports[0].Address = netip.MustParsePrefix("10.0.0.1/8") },
-		"MTU":                  func(p *Plan) { p.Ports[0].MTU = 100 },
+		"":                         func(p *Plan) {},
+		"is not supported":         func(p *Plan) { p.OS = "plan9" },
+		"not an interface name":    func(p *Plan) { p.Ports[0].Interface = "-all" },
+		"is not an interface name": func(p *Plan) { p.Ports[0].Interface = "../etc" },
+		"occurs twice":             func(p *Plan) { p.Ports = append(p.Ports, p.Ports[0]) },
+		"not a private IPv4":       func(p *Plan) { p.Ports[0].Address = netip.MustParsePrefix("8.8.8.8/30") },
+		"small network":            func(p *Plan) { p.Ports[0].Address = netip.MustParsePrefix("10.0.0.1/8") },
+		"MTU":                      func(p *Plan) { p.Ports[0].MTU = 100 },
 	}
 	for want, change := range tests {
 		p := Plan{Host: "x", OS: "linux", Ports: []Port{good}}

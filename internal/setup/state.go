@@ -11,7 +11,7 @@ import (
 	"thundercollective/internal/topology/probe"
 )
 
-// A State is how an interface is, as far as setup changes it.
+// A State is the part of an interface's state that setup changes.
 type State struct {
 	Interface string         `json:"interface"`
 	MTU       int            `json:"mtu"`
@@ -20,21 +20,17 @@ type State struct {
 	IPv4      []netip.Prefix `json:"ipv4,omitempty"`
 }
 
-// A Runner runs a command and returns what it printed. Its error holds what the
-// command said on its standard error.
-type Runner func(ctx context.Context, argv ...string) ([]byte, error)
-
-// ErrNoInterface says that an interface does not exist, as after an unplugged
-// cable.
+// ErrNoInterface means that an interface does not exist, for example because its cable
+// was unplugged.
 var ErrNoInterface = errors.New("there is no such interface")
 
-// readState reads an interface of the machine that run runs on.
+// readState reads the state of an interface with commands.
 func readState(ctx context.Context, run Runner, system, itf string) (State, error) {
 	var list []probe.Interface
 	var err error
 	var b []byte
 	if system == "darwin" {
-		// All of them: membership is written at the bridge, not at its member.
+		// All interfaces: the bridge lists its members, not the other way round.
 		if b, err = run(ctx, "ifconfig", "-a"); err == nil {
 			list, err = probe.ParseIfconfig(b)
 		}
@@ -54,8 +50,8 @@ func readState(ctx context.Context, run Runner, system, itf string) (State, erro
 	return interfaceState(&list[i]), nil
 }
 
-// forward lists the commands that bring an interface from a state to what a plan
-// wants. Nothing that is right already is touched.
+// forward returns the commands that bring an interface from its present state to that of
+// the plan. They do not touch what is right already.
 func forward(system string, now State, want Port) [][]string {
 	var out [][]string
 	itf, addr := want.Interface, want.Address.String()
@@ -90,8 +86,8 @@ func forward(system string, now State, want Port) [][]string {
 	return out
 }
 
-// backward lists the commands that bring an interface back to how it was found.
-// added is the address that setup may have given it.
+// backward returns the commands that restore an interface to its state before. added is
+// the address that setup may have given it.
 func backward(system string, now, before State, added netip.Prefix) [][]string {
 	var out [][]string
 	itf := before.Interface
@@ -117,7 +113,7 @@ func backward(system string, now, before State, added netip.Prefix) [][]string {
 	if now.Up && !before.Up {
 		out = append(out, []string{"ip", "link", "set", "dev", itf, "down"})
 	}
-	// The MTU first: a bridge takes the smallest of its members'.
+	// The MTU first: a bridge has the smallest MTU of its members.
 	if now.MTU != before.MTU {
 		out = append(out, []string{"ip", "link", "set", "dev", itf, "mtu", fmt.Sprint(before.MTU)})
 	}

@@ -9,34 +9,34 @@ import (
 	"thundercollective/fabric"
 )
 
-// A pipe is one direction of a connection. Its fields are under the net's mutex.
+// A pipe is one direction of a connection. It is guarded by Net.mu.
 type pipe struct {
 	net     *Net
 	key     pipeKey
 	queue   []message
-	err     error // why nothing more is sent
+	err     error // why nothing more can be sent
 	changed chan struct{}
 }
 
 type message struct {
 	tag  fabric.Tag
 	data []byte
-	at   time.Time // when it arrives at the earliest
+	at   time.Time // when it arrives, unless it is held back
 }
 
-// wake has those that wait look again.
+// wake wakes the receivers that wait.
 func (p *pipe) wake() {
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
 
-// fail breaks the pipe; what is under way is lost.
+// fail breaks the pipe and discards what is under way.
 func (p *pipe) fail(err error) {
 	p.queue = nil
 	p.finish(err)
 }
 
-// finish lets nothing more in.
+// finish makes further sends fail.
 func (p *pipe) finish(err error) {
 	if p.err == nil {
 		p.err = err
@@ -61,7 +61,7 @@ func (p *pipe) put(tag *fabric.Tag, b []byte) error {
 	return nil
 }
 
-// next returns the next message if it has arrived, or else what to wait for.
+// next returns the next message if it has arrived, and otherwise what to wait for.
 func (p *pipe) next() (m message, ok bool, changed chan struct{}, wait time.Duration, err error) {
 	n := p.net
 	n.mu.Lock()
@@ -89,7 +89,7 @@ type link struct {
 	recvBroken error
 }
 
-// lost says what an error of a pipe means here.
+// lost returns the error of the link for an error of a pipe.
 func (l *link) lost(err error) error {
 	if l.closed.Load() {
 		return fabric.ErrClosed

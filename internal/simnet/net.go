@@ -10,27 +10,27 @@ import (
 	"thundercollective/fabric"
 )
 
-// What ranks are told when a connection fails.
+// Causes of failed connections.
 var (
 	ErrReset  = errors.New("connection reset by peer")
 	ErrKilled = errors.New("the process was killed")
 )
 
-// A Net joins ranks.
+// A Net connects ranks.
 type Net struct {
 	size int
 
 	mu    sync.Mutex
 	ways  []way // by from*size + to
 	pipes map[pipeKey]*pipe
-	ended []error // by rank: why its connections are no more
+	ended []error // by rank: why it has no more connections; nil if it has
 }
 
 // way is the state of one direction between two ranks, for all channels.
 type way struct {
-	cut     int // how many faults hold it
+	cut     int // number of faults that hold it back
 	delay   time.Duration
-	corrupt bool // the next message
+	corrupt bool // corrupt the next message
 }
 
 type pipeKey struct {
@@ -43,7 +43,7 @@ func New(n int) *Net {
 	return &Net{size: n, ways: make([]way, n*n), pipes: map[pipeKey]*pipe{}, ended: make([]error, n)}
 }
 
-// Fabrics returns the ranks' ends.
+// Fabrics returns the fabrics of all ranks.
 func (n *Net) Fabrics() []fabric.Fabric {
 	list := make([]fabric.Fabric, n.size)
 	for r := range list {
@@ -52,7 +52,8 @@ func (n *Net) Fabrics() []fabric.Fabric {
 	return list
 }
 
-// change applies a fault to every pipe it concerns, and wakes those that wait.
+// change applies a fault to every direction and pipe that it concerns, and wakes their
+// receivers.
 func (n *Net) change(concerns func(k pipeKey) bool, fault func(w *way), hit func(p *pipe)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -87,25 +88,25 @@ func of(rank int) func(pipeKey) bool {
 	return func(k pipeKey) bool { return k.from == rank || k.to == rank }
 }
 
-// Cut holds back what goes from one rank to another, until Heal.
+// Cut delays messages from one rank to another until Heal.
 func (n *Net) Cut(from, to int) { n.change(oneWay(from, to), func(w *way) { w.cut++ }, nil) }
 
 // Heal ends a Cut.
 func (n *Net) Heal(from, to int) { n.change(oneWay(from, to), func(w *way) { w.cut-- }, nil) }
 
-// Isolate cuts a rank off from all others, as a pulled cable or a stopped process
-// does, until Rejoin.
+// Isolate disconnects a rank from all others, like a pulled cable or a stopped process,
+// until Rejoin.
 func (n *Net) Isolate(rank int) { n.change(of(rank), func(w *way) { w.cut++ }, nil) }
 
 // Rejoin ends an Isolate.
 func (n *Net) Rejoin(rank int) { n.change(of(rank), func(w *way) { w.cut-- }, nil) }
 
-// Delay makes a direction slower.
+// Delay sets the delay of a direction.
 func (n *Net) Delay(from, to int, d time.Duration) {
 	n.change(oneWay(from, to), func(w *way) { w.delay = d }, nil)
 }
 
-// Corrupt changes the next message of a direction, so that its tag is wrong.
+// Corrupt changes the tag of the next message of a direction.
 func (n *Net) Corrupt(from, to int) {
 	n.change(oneWay(from, to), func(w *way) { w.corrupt = true }, nil)
 }
@@ -115,11 +116,11 @@ func (n *Net) Reset(a, b int) {
 	n.change(between(a, b), nil, func(p *pipe) { p.fail(ErrReset) })
 }
 
-// Kill ends a rank: all its connections break, and it makes no more.
+// Kill ends a rank: all its connections break, and it cannot make new ones.
 func (n *Net) Kill(rank int) { n.end(rank, ErrKilled, true) }
 
-// end breaks the connections of a rank. What it sent before arrives, unless it is
-// lost with it.
+// end breaks the connections of a rank. What it sent before still arrives, unless lose
+// is set.
 func (n *Net) end(rank int, why error, lose bool) {
 	n.mu.Lock()
 	if n.ended[rank] == nil {

@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// A Clock counts ticks. The zero value counts nanoseconds, by the time that package time
-// has: in a synctest bubble, the bubble's.
+// A Clock counts ticks. The zero value counts nanoseconds of package time, so in a
+// synctest bubble it follows the bubble's clock.
 type Clock struct {
 	rate  uint64 // nanoseconds in a tick, times 2³²; 0 if ticks are nanoseconds
 	begun moment
 }
 
-// A moment is one time on both clocks.
+// A moment is one point in time on both clocks.
 type moment struct {
 	ticks int64
 	nanos time.Duration // since start
 }
 
-// start is where times count from, and program a moment soon after: the longer ago, the
-// better the counter's rate is known.
+// start is the zero of all times, and program a moment soon after: the longer ago it is,
+// the more precisely the counter's rate is known.
 var (
 	start   = time.Now()
 	program = now()
 )
 
-// leastBaseline is how far apart two moments have to be to tell the rate from.
+// leastBaseline is how far apart two moments must be to compute the rate.
 const leastBaseline = 2 * time.Millisecond
 
-// New returns the quickest clock that the machine has.
+// New returns the fastest clock of the machine.
 func New() *Clock {
 	if !reliable() {
 		return &Clock{}
@@ -37,7 +37,7 @@ func New() *Clock {
 	end := now()
 	ticks, nanos := end.ticks-program.ticks, end.nanos-program.nanos
 	if ticks <= 0 || uint64(nanos) >= uint64(ticks)<<8 {
-		return &Clock{} // no counter ticks at less than 4 MHz
+		return &Clock{} // slower than 4 MHz, which no counter is
 	}
 	rate, _ := bits.Div64(uint64(nanos)>>32, uint64(nanos)<<32, uint64(ticks))
 	return &Clock{rate: rate, begun: program}
@@ -51,7 +51,7 @@ func (c *Clock) Now() int64 {
 	return int64(time.Since(start))
 }
 
-// Span is how long a number of ticks takes.
+// Span returns how long a number of ticks takes.
 func (c *Clock) Span(ticks int64) time.Duration {
 	if c.rate == 0 {
 		return time.Duration(ticks)
@@ -60,7 +60,7 @@ func (c *Clock) Span(ticks int64) time.Duration {
 	return time.Duration(hi<<32 | lo>>32)
 }
 
-// A Reading is a look at the clock that tells how long ago other times were.
+// A Reading is a time read from a Clock. It tells how long before it other times were.
 type Reading struct {
 	clock *Clock
 	at    moment
@@ -74,18 +74,18 @@ func (c *Clock) Read() Reading {
 	return Reading{c, now()}
 }
 
-// Ago is how long before the reading a time in ticks was.
+// Ago returns how long before the reading a time in ticks was.
 func (r Reading) Ago(ticks int64) time.Duration {
 	d := r.at.ticks - ticks
 	if r.clock.rate == 0 {
 		return time.Duration(d)
 	}
-	// By the rate since the program began, which gets better and better known.
+	// Use the rate since the program started, which gets more precise with time.
 	elapsed := r.at.ticks - r.clock.begun.ticks
 	return time.Duration(float64(d) / float64(elapsed) * float64(r.at.nanos-r.clock.begun.nanos))
 }
 
-// now reads both clocks at once, as well as that can be done.
+// now reads both clocks as close together as possible.
 func now() (best moment) {
 	least := int64(-1)
 	for range 4 {

@@ -4,5 +4,5 @@ package ticks
 
 import "time"
 
-// counter is the system's clock, which is as quick here.
+// counter reads the system's clock, which is as fast here.
 func counter() int64 { return int64(time.Since(start)) }

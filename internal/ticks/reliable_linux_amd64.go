@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// reliable says whether the counter runs evenly and alike on all processors. The system
-// has found that out: it would not keep its time by it otherwise.
+// reliable reports whether the counter has a constant rate and is the same on all
+// processors. The system has checked that if it uses the counter for its own clock.
 func reliable() bool {
 	b, err := os.ReadFile("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 	return err == nil && strings.TrimSpace(string(b)) == "tsc"

@@ -2,5 +2,5 @@
 
 package ticks
 
-// reliable says whether the counter is to be used.
+// reliable reports whether to use the counter.
 func reliable() bool { return false }

@@ -18,8 +18,14 @@ type version struct {
 }
 
 // build builds the thunder program of a commit, or of the working tree if commit is
-// empty, as dir/role/thunder. The source of a commit is unpacked under dir.
+// empty, as dir/role/thunder. The source of a commit is unpacked under dir. A commit that
+// is the path of a file, such as bin/thunder, is a program that was built before.
 func build(ctx context.Context, dir, role, commit string) (version, error) {
+	if strings.ContainsRune(commit, os.PathSeparator) {
+		if info, err := os.Stat(commit); err == nil && info.Mode().IsRegular() {
+			return version{name: commit, program: commit}, nil
+		}
+	}
 	out := filepath.Join(dir, role)
 	if err := os.Mkdir(out, 0o755); err != nil {
 		return version{}, err

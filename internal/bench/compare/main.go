@@ -64,8 +64,8 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	var cells string
 	fs := flag.NewFlagSet("compare", flag.ContinueOnError)
 	fs.SetOutput(stderr)
-	fs.StringVar(&s.base, "base", "", "`commit` to compare with (required)")
-	fs.StringVar(&s.head, "head", "", "`commit` to judge; empty for the working tree")
+	fs.StringVar(&s.base, "base", "", "`commit` to compare with, or path of a thunder program (required)")
+	fs.StringVar(&s.head, "head", "", "`commit` to judge, or path of a thunder program; empty for the working tree")
 	fs.IntVar(&s.rounds, "rounds", 3, "number of rounds over all cells")
 	fs.Float64Var(&s.runs, "runs", 1, "factor on the number of runs of each cell")
 	fs.Float64Var(&s.quantile, "quantile", 0.25, "quantile over the runs of a round that stands for the round")

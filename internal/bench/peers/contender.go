@@ -18,7 +18,7 @@ import (
 	"thundercollective/internal/freeport"
 )
 
-// A benchCase is what contenders are compared in.
+// A benchCase is one comparison: an operation, a transport and a number of ranks.
 type benchCase struct {
 	mode  string
 	wire  string // "tcp" or "shm"
@@ -35,7 +35,7 @@ func (c benchCase) String() string {
 
 func (c benchCase) file() string { return fmt.Sprintf("%s-%s-%d", c.mode, c.wire, c.ranks) }
 
-// A contender times a case: µs by size.
+// A contender is a library that is compared.
 type contender struct {
 	name string
 	slow bool // takes seconds to start
@@ -43,17 +43,17 @@ type contender struct {
 	run  runner
 }
 
-// A runner starts a contender's ranks, which time some sizes.
+// A runner runs a contender's ranks and returns the time in µs of each size.
 type runner func(ctx context.Context, s *settings, c benchCase, sizes []int) (map[int]float64, error)
 
-// ours are the contenders that the others are compared with.
+// The contenders of our own, to which the others are compared.
 const (
 	ours      = "thundercollective"
 	oursAlloc = "thundercollective, Comm.Alloc"
 	limitName = "the machine's limit"
 )
 
-// contenders lists who takes part, ours first.
+// contenders lists the contenders, ours first.
 func contenders(s *settings) []contender {
 	list := []contender{
 		{ours, false, func(benchCase) bool { return true }, thunderRun(false)},
@@ -78,7 +78,7 @@ func thunderRun(alloc bool) runner {
 		args := []string{c.mode, "-n", strconv.Itoa(c.ranks), "--fabric", c.wire, "--no-check",
 			"--min", strconv.Itoa(sizes[0]), "--max", strconv.Itoa(sizes[len(sizes)-1]),
 			"--factor", strconv.Itoa(s.factor)}
-		if apart(c.mode) {
+		if barrierEach(c.mode) {
 			args = append(args, "--barrier-each")
 		}
 		if alloc {
@@ -90,7 +90,7 @@ func thunderRun(alloc bool) runner {
 		}
 		got := map[int]float64{}
 		for _, row := range rows {
-			// Sizes below one element a rank are rounded up.
+			// Sizes below one element for each rank are rounded up.
 			for _, size := range sizes {
 				if rounded := int(row.SizeBytes); size == rounded || size < rounded && rounded <= 4*c.ranks {
 					got[size] = row.Lat.P50
@@ -101,9 +101,10 @@ func thunderRun(alloc bool) runner {
 	}
 }
 
-// apart says whether the ranks meet before each iteration, which is not timed: where they
-// need not wait for each other in the operation itself. The peers' programs do alike.
-func apart(mode string) bool { return mode == "broadcast" }
+// barrierEach reports whether the ranks perform a barrier, which is not timed, before each
+// iteration: in operations that do not make them wait for each other. The peers' programs
+// do the same.
+func barrierEach(mode string) bool { return mode == "broadcast" }
 
 func mpiRun(ctx context.Context, s *settings, c benchCase, sizes []int) (map[int]float64, error) {
 	btl := "self,vader"
@@ -156,7 +157,7 @@ func mlxRun(ctx context.Context, s *settings, c benchCase, sizes []int) (map[int
 	})
 }
 
-// pythonRun starts a process for each rank and returns what rank 0 printed.
+// pythonRun starts a process for each rank and returns the output of rank 0.
 func pythonRun(c benchCase, command func(rank int) *exec.Cmd) (map[int]float64, error) {
 	outs, errs := make([][]byte, c.ranks), make([]error, c.ranks)
 	var wg sync.WaitGroup
@@ -189,7 +190,7 @@ func texts(sizes []int) []string {
 	return list
 }
 
-// freePort returns a port on loopback that was free a moment ago.
+// freePort returns a loopback port that was free a moment ago.
 func freePort() (string, error) {
 	ln, err := freeport.Listen("127.0.0.1")
 	if err != nil {

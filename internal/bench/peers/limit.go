@@ -11,8 +11,8 @@ import (
 	"thundercollective/internal/reduce"
 )
 
-// limitRun times what bounds an all-reduce in shared memory: two threads of one
-// process that each add half of both buffers and store the sum to both.
+// limitRun measures the lower bound of an all-reduce in shared memory: two threads of one
+// process that each add half of both buffers and store the sum in both.
 func limitRun(_ context.Context, _ *settings, _ benchCase, sizes []int) (map[int]float64, error) {
 	add, err := reduce.Lookup(reduce.F32, reduce.Sum)
 	if err != nil {
@@ -21,7 +21,7 @@ func limitRun(_ context.Context, _ *settings, _ benchCase, sizes []int) (map[int
 	got := map[int]float64{}
 	for _, size := range sizes {
 		if size < 4096 {
-			continue // a thread's share would be less than the cost of meeting
+			continue // the threads would mostly wait for each other
 		}
 		a, b := make([]byte, size), make([]byte, size)
 		rounds := min(max(int(0.15e9/(float64(size)/10)), 5), 2000)
@@ -33,7 +33,7 @@ func limitRun(_ context.Context, _ *settings, _ benchCase, sizes []int) (map[int
 			from, to := me*size/2, (me+1)*size/2
 			const piece = 16 << 10
 			for i := range rounds {
-				// Both begin together, and the time is that of the slower.
+				// Both start together, and the time is that of the slower thread.
 				turn[me].Add(1)
 				for turn[1-me].Load() < int64(2*i+1) {
 				}

@@ -1,12 +1,12 @@
-// Peers runs thundercollective and what a user might take instead side by side on
-// this machine, in one interleaved run, and writes a table of ratios and plots.
-// 'make bench-peers' installs what it needs and calls it; see scripts/bench-peers.sh.
+// Peers compares thundercollective with similar libraries on this machine and writes
+// tables of ratios and plots. 'make bench-peers' installs what it needs and calls it; see
+// scripts/bench-peers.sh.
 //
-// Every contender runs every size in every round, one after the other, short sizes
-// several times, so that what else the machine does hits all of them alike. What is shown
-// is the median over these starts of the median over the iterations of the mean over the
-// ranks. Nothing is left out: a contender that cannot run is named with its reason, and
-// where thundercollective loses it says so in red.
+// The contenders take turns: in every round each of them runs every size, short sizes
+// several times, so that other load affects all of them equally. An iteration counts with
+// the mean over its ranks, a run with the median over its iterations, and the result is
+// the median over the runs. Nothing is omitted: the report names contenders that could
+// not run, with the reason, and marks in red where thundercollective is slower.
 package main
 
 import (
@@ -20,15 +20,15 @@ import (
 )
 
 type settings struct {
-	thunder  string // the program
-	mpi      string // the compiled programs/mpi.c, "" if there is none
+	thunder  string // thunder program
+	mpi      string // programs/mpi.c compiled; "" without Open MPI
 	mpirun   string
-	python   string // with torch and mlx, "" if there is none
+	python   string // Python with torch and mlx; "" without
 	programs string // directory of the peers' programs
 	out      string
 	rounds   int
-	starts   int   // a round, of what is short
-	sizes    []int // ascending by factor
+	starts   int   // runs of short sizes in each round
+	sizes    []int // ascending, each factor times the previous one
 	factor   int
 	ranks    []int
 	modes    []string
@@ -42,15 +42,15 @@ func main() {
 		return
 	}
 	var s settings
-	quick := flag.Bool("quick", false, "fewer sizes and one round: a look, not a result")
+	quick := flag.Bool("quick", false, "few sizes and one round: a preview, not a result")
 	flag.StringVar(&s.thunder, "thunder", "bin/thunder", "the thunder program")
-	flag.StringVar(&s.mpi, "mpi", "", "programs/mpi.c compiled with mpicc; empty: no Open MPI")
+	flag.StringVar(&s.mpi, "mpi", "", "programs/mpi.c compiled with mpicc; empty to leave out Open MPI")
 	flag.StringVar(&s.mpirun, "mpirun", "mpirun", "Open MPI's launcher")
-	flag.StringVar(&s.python, "python", "", "a Python with torch and mlx; empty: neither Gloo nor MLX")
+	flag.StringVar(&s.python, "python", "", "Python with torch and mlx; empty to leave out Gloo and MLX")
 	flag.StringVar(&s.programs, "programs", "internal/bench/peers/programs", "directory of the peers' programs")
 	flag.StringVar(&s.out, "out", "docs/benchmarks", "directory to write to")
-	flag.IntVar(&s.rounds, "rounds", 3, "how often everything is run")
-	flag.IntVar(&s.starts, "starts", 4, "how often short sizes are run in each")
+	flag.IntVar(&s.rounds, "rounds", 3, "number of rounds over all sizes")
+	flag.IntVar(&s.starts, "starts", 4, "runs of short sizes in each round")
 	flag.Parse()
 	s.ranks, s.timeout = []int{2, 4}, 5*time.Minute
 	s.modes = []string{"allreduce", "allgather", "reducescatter", "broadcast", "alltoall"}

@@ -10,7 +10,7 @@ import (
 	"thundercollective/internal/bench/trial"
 )
 
-// longFrom is the size from which on one start a round is enough.
+// longFrom is the size from which on one run in each round is enough.
 const longFrom = 128 << 10
 
 // results are the measurements of all rounds.
@@ -18,7 +18,7 @@ type results struct {
 	cases    []benchCase
 	names    []string // of contenders
 	micros   map[key][]float64
-	troubles []string // who could not run, and why
+	troubles []string // contenders that could not run, and why
 	pings    []ping
 	started  time.Time
 }
@@ -29,12 +29,12 @@ type key struct {
 	size int
 }
 
-// at is the median over the rounds; 0 where there is none.
+// at returns the median over the runs, or 0 without any.
 func (r *results) at(c benchCase, name string, size int) float64 {
 	return trial.Median(r.micros[key{c, name, size}])
 }
 
-// has says whether a contender took part in a case.
+// has reports whether a contender took part in a case.
 func (r *results) has(c benchCase, name string) bool {
 	for k := range r.micros {
 		if k.c == c && k.name == name {
@@ -59,10 +59,10 @@ func measure(ctx context.Context, s *settings, progress io.Writer) *results {
 		r.names = append(r.names, c.name)
 	}
 	if s.mpi == "" {
-		r.troubles = append(r.troubles, "Open MPI did not take part: mpicc is not there")
+		r.troubles = append(r.troubles, "Open MPI did not take part: mpicc is missing")
 	}
 	if s.python == "" {
-		r.troubles = append(r.troubles, "Gloo and MLX did not take part: there is no Python with torch and mlx")
+		r.troubles = append(r.troubles, "Gloo and MLX did not take part: no Python with torch and mlx")
 	}
 	for round := range s.rounds {
 		for _, c := range r.cases {
@@ -89,20 +89,20 @@ func measure(ctx context.Context, s *settings, progress io.Writer) *results {
 	return r
 }
 
-// A turn is one start of a contender.
+// A turn is one run of a contender.
 type turn struct {
 	who   *contender
 	sizes []int
 }
 
-// turns lists who runs what in a round, one after the other. Short operations are over
-// before the machine has changed its speed, which it does all the time: they are measured
-// in several starts, by turns, by all but those who take long to start.
+// turns lists the runs of a round in order. The speed of the machine changes all the time,
+// and a short operation meets only one speed, so short sizes are measured in several runs;
+// contenders that take long to start have only one.
 func turns(list []contender, s *settings, round int) (order []turn) {
 	long, _ := slices.BinarySearch(s.sizes, longFrom)
 	for start := range s.starts + 1 {
 		for i := range list {
-			who := &list[(i+round+start)%len(list)] // another one begins each time
+			who := &list[(i+round+start)%len(list)] // a different one begins each time
 			switch {
 			case who.slow && start == 0:
 				order = append(order, turn{who, s.sizes})

@@ -15,22 +15,22 @@ import (
 	"thundercollective/internal/bench/trial"
 )
 
-// The ping-pong that is compared: bytes there and back over four connections.
+// The ping-pong that is compared: a message there and back over four connections.
 const (
 	pingSize    = 64 << 20
 	pingStreams = 4
 	pingRounds  = 10
 	seedVerb    = "seed-rank"
-	pingTime    = 30 * time.Second // nothing that works takes so long
+	pingTime    = 30 * time.Second // longer than any run that works
 )
 
-// A ping is one measurement of how fast bytes move, in GB/s.
+// A ping is one measurement of throughput, in GB/s.
 type ping struct {
 	name string
 	gbps float64
 }
 
-// pingPong measures the ways to move bytes.
+// pingPong measures several ways to move bytes.
 func (r *results) pingPong(ctx context.Context, s *settings) {
 	for _, way := range []struct {
 		name string
@@ -67,7 +67,7 @@ func thunderPing(ctx context.Context, s *settings) (float64, error) {
 	return 2 * pingSize / rows[0].Lat.P50 / 1e3, nil
 }
 
-// seedPing times the method of the first program of this name.
+// seedPing measures the method of the first program of this project.
 func seedPing(ctx context.Context, s *settings) (float64, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -103,7 +103,7 @@ func seedPing(ctx context.Context, s *settings) (float64, error) {
 	return 2 * pingSize / trial.Median(times) / 1e9, other.Wait()
 }
 
-// seedRank is the other side of seedPing.
+// seedRank is the other end of seedPing.
 func seedRank(args []string) error {
 	var conns []net.Conn
 	for range pingStreams {
@@ -157,7 +157,7 @@ func seedMove(conns []net.Conn, buf []byte, send bool) error {
 	return nil
 }
 
-// iperf returns what iperf3 moves in all, in GB/s.
+// iperf returns the total throughput of iperf3, in GB/s.
 func iperf(ctx context.Context, flags ...string) (float64, error) {
 	port, err := freePort()
 	if err != nil {

@@ -15,16 +15,16 @@ import (
 func writeTables(path string, s *settings, r *results) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Side by side\n\n")
-	fmt.Fprintf(&b, "Measured %s on %s, %d cores, %s/%s, by `make bench-peers` with %d rounds;\nwhat is shorter than %s was started %d times in each, but for Gloo and MLX.\n",
+	fmt.Fprintf(&b, "Measured %s on %s, %d cores, %s/%s, by `make bench-peers` with %d rounds;\nsizes below %s ran %d times in each round, except with Gloo and MLX.\n",
 		r.started.UTC().Format("2006-01-02"), bench.CPU(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, s.rounds, bench.FormatSize(longFrom), s.starts)
 	b.WriteString(`
-Float32, sum, in place where there is a choice, all buffers written to before. Times
-are microseconds: the mean over the ranks of an iteration, of that the median over the
-iterations of a start, and of that the median over the starts. Iterations follow each
-other, but for those of broadcasts, before each of which the ranks meet in a barrier that
-is not timed: otherwise the root would run ahead. All contenders ran in turns. The number
-behind a time is that time divided by ours: above 1 we are ahead, and where we are behind
-it is marked 🔴.
+Float32, sum, in place if possible, in buffers that had been written to. Times are in
+microseconds: an iteration counts with the mean over its ranks, a run with the median over
+its iterations, and the table shows the median over the runs. Iterations follow each other
+immediately, except in broadcasts: there a barrier, which is not timed, precedes each
+iteration, since the root would run ahead otherwise. All contenders took turns. The number
+after a time is that time divided by ours: above 1 we are faster; where we are slower it is
+marked 🔴.
 `)
 	for _, c := range r.cases {
 		table(&b, s, c, r)
@@ -42,7 +42,7 @@ it is marked 🔴.
 	return nil
 }
 
-// table writes one case: sizes down, contenders across.
+// table writes one case: a row for each size, a column for each contender.
 func table(b *strings.Builder, s *settings, c benchCase, r *results) {
 	var others []string
 	for _, name := range r.names {
@@ -74,12 +74,12 @@ func table(b *strings.Builder, s *settings, c benchCase, r *results) {
 		b.WriteString("\n")
 	}
 	if r.has(c, oursAlloc) {
-		commons(b, s, c, r)
+		allocTable(b, s, c, r)
 	}
 }
 
-// commons compares buffers of Comm.Alloc with the limit and with Open MPI.
-func commons(b *strings.Builder, s *settings, c benchCase, r *results) {
+// allocTable compares buffers of Comm.Alloc with the limit and with Open MPI.
+func allocTable(b *strings.Builder, s *settings, c benchCase, r *results) {
 	fmt.Fprintf(b, "\n| size | %s | its time over the limit's | Open MPI's over ours |\n|---:|---:|---:|---:|\n", oursAlloc)
 	for _, size := range s.sizes {
 		mine := r.at(c, oursAlloc, size)
@@ -102,7 +102,7 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// pings writes how fast bytes move.
+// pings writes the throughput of each way to move bytes.
 func pings(b *strings.Builder, r *results) {
 	b.WriteString("\n## Moving bytes over loopback TCP\n\n| way | GB/s |\n|---|---:|\n")
 	values := map[string][]float64{}
@@ -118,7 +118,7 @@ func pings(b *strings.Builder, r *results) {
 	}
 }
 
-// micros writes a time with three digits that count.
+// micros formats a time with three significant digits.
 func micros(v float64) string {
 	switch {
 	case v == 0:

@@ -33,7 +33,7 @@ func SystemOf(ctx context.Context) System {
 	return sys
 }
 
-// linux is the System of this machine.
+// linux is the System of the machine.
 type linux struct{}
 
 func (linux) Mkdir(path string) error              { return os.Mkdir(path, 0o755) }

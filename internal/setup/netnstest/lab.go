@@ -1,16 +1,16 @@
 //go:build linux
 
-// Package netnstest makes two network namespaces that stand for machines, and
-// veth pairs that stand for Thunderbolt cables between them:
+// Package netnstest makes two network namespaces in place of machines, with veth pairs in
+// place of Thunderbolt cables between them:
 //
 //	    ns 0                      ns 1
 //	┌──────────┐               ┌──────────┐
 //	│      tb0 ├───────────────┤ tb0      │
-//	│ br0─ tb1 ├───────────────┤ tb1 ─br0 │   tb1 starts as a bridge's member
-//	│     eth0 ├── (network)   │          │   eth0 is nobody's business
+//	│ br0─ tb1 ├───────────────┤ tb1 ─br0 │   tb1 starts in a bridge
+//	│     eth0 ├── (network)   │          │   eth0 must not be touched
 //	└──────────┘               └──────────┘
 //
-// Tests that use it need root, ip and ping, and are skipped, loudly, without.
+// Tests that use it need root, ip and ping; without them, they are skipped.
 package netnstest
 
 import (
@@ -23,7 +23,7 @@ import (
 	"thundercollective/internal/topology/probe"
 )
 
-// InUse are the networks that namespace 0 has an address and a route in.
+// InUse are the networks in which namespace 0 has an address and a route.
 var InUse = []string{"10.71.0.0/17", "10.71.128.0/18"}
 
 // A Lab is two machines with two cables.
@@ -32,7 +32,7 @@ type Lab struct {
 	NS []string // names of the two namespaces
 }
 
-// New makes a lab that is gone when the test is.
+// New makes a lab, which is removed at the end of the test.
 func New(t testing.TB) *Lab {
 	t.Helper()
 	l := &Lab{t: t, NS: netns.New(t, 2, "ping")}
@@ -44,7 +44,7 @@ func New(t testing.TB) *Lab {
 func (l *Lab) build() {
 	l.t.Helper()
 	for i := range 2 {
-		// Duplicate address detection takes seconds, and is not what is tested.
+		// Duplicate address detection takes seconds, and is not tested here.
 		l.In(i, "sh", "-c", "echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad")
 	}
 	for _, itf := range []string{"tb0", "tb1"} {
@@ -56,8 +56,8 @@ func (l *Lab) build() {
 		l.In(i, "ip", "link", "set", "tb1", "master", "br0")
 		l.In(i, "ip", "link", "set", "tb1", "up")
 		l.In(i, "ip", "link", "set", "br0", "up")
-		// A port that was never up shows "qdisc noop", which the kernel replaces
-		// for good the first time it is; this one has been.
+		// An interface that was never up shows "qdisc noop", which changes for good
+		// the first time it is up. So bring it up once.
 		l.In(i, "ip", "link", "set", "tb0", "up")
 		l.In(i, "ip", "link", "set", "tb0", "down")
 	}
@@ -68,13 +68,13 @@ func (l *Lab) build() {
 	l.In(0, "ip", "route", "add", InUse[1], "via", "10.71.0.1")
 }
 
-// In runs a command in a namespace and returns what it printed.
+// In runs a command in a namespace and returns its output.
 func (l *Lab) In(ns int, argv ...string) []byte {
 	l.t.Helper()
 	return netns.Run(l.t, netns.Inside(l.NS[ns], argv...)...)
 }
 
-// Picture is everything about a namespace that setup could change.
+// Picture returns everything in a namespace that setup could change.
 func (l *Lab) Picture(ns int) string {
 	l.t.Helper()
 	var b bytes.Buffer
@@ -86,7 +86,7 @@ func (l *Lab) Picture(ns int) string {
 	return b.String()
 }
 
-// Same fails the test when a namespace does not look as it did.
+// Same fails the test if the picture of a namespace differs from before.
 func (l *Lab) Same(ns int, before string) {
 	l.t.Helper()
 	l.Settle()
@@ -95,9 +95,8 @@ func (l *Lab) Same(ns int, before string) {
 	}
 }
 
-// Settle waits until the kernel has noticed the carrier of every interface that
-// is up and given each its link-local address: what it does by itself, and in its
-// own time, must not show as a difference.
+// Settle waits until the kernel has detected the carrier of every interface that is up
+// and given it a link-local address, so that these changes do not show as a difference.
 func (l *Lab) Settle() {
 	l.t.Helper()
 	for i, watch := range [2]string{"br0 tb1 eth0 eth0-peer", "br0 tb1"} {
@@ -112,7 +111,7 @@ func (l *Lab) Settle() {
 	}
 }
 
-// Machines are the reports that topo would make if the veth pairs were Thunderbolt
+// Machines returns the reports that topo would make if the veth pairs were Thunderbolt
 // cables of the given speed.
 func (l *Lab) Machines(gbps float64) []*probe.Machine {
 	l.t.Helper()
@@ -138,7 +137,7 @@ func (l *Lab) Machines(gbps float64) []*probe.Machine {
 	return ms
 }
 
-// difference lists the lines that one text has and the other has not.
+// difference lists the lines that are only in one of the texts.
 func difference(a, b string) string {
 	var out strings.Builder
 	for _, x := range []struct{ sign, here, there string }{{"-", a, b}, {"+", b, a}} {

@@ -8,7 +8,7 @@ import (
 
 type vec = reg.VecVirtual
 
-// A machine is an instruction set. Most instructions are spelled alike for both,
+// A machine is an instruction set. Most instructions are spelled the same for both,
 // and the width follows from the registers.
 type machine struct {
 	name  string

@@ -9,34 +9,34 @@ import (
 	thunder "thundercollective"
 )
 
-// A duet is one end of a measurement between two ranks. The leader says what comes
-// next, and takes the times; the follower answers.
-type duet struct {
+// A pairTest is one end of a measurement between two ranks. The leader announces each step
+// and takes the times; the follower responds.
+type pairTest struct {
 	comm       *thunder.Comm
 	cfg        Config
 	peer       int
 	shape      shape
 	pings      int
 	send, recv []byte
-	theirs     pattern // of what is received
+	theirs     pattern // expected to arrive
 }
 
-// What the leader says comes next, beside the number of a rail.
+// What the leader announces besides the index of a rail.
 const (
 	allRails = -1
 	theEnd   = -2
 )
 
-// What the follower answers.
+// The states of a rail that both ends tell each other.
 const (
 	ready = 1
 	lost  = 0
 )
 
-func newDuet(comm *thunder.Comm, cfg Config, peer int) *duet {
+func newPairTest(comm *thunder.Comm, cfg Config, peer int) *pairTest {
 	size := int64(cfg.DType.Size())
 	count := (cfg.Max + size - 1) / size
-	d := &duet{comm: comm, cfg: cfg, peer: peer, pings: cfg.Iters, shape: shape{int(count), count * size}}
+	d := &pairTest{comm: comm, cfg: cfg, peer: peer, pings: cfg.Iters, shape: shape{int(count), count * size}}
 	if d.pings == 0 {
 		d.pings = matrixPings
 	}
@@ -46,8 +46,8 @@ func newDuet(comm *thunder.Comm, cfg Config, peer int) *duet {
 	return d
 }
 
-// lead measures the pair as it is, and then each of its rails alone.
-func (d *duet) lead(ctx context.Context) ([]Row, error) {
+// lead measures the pair over all rails, and then over each rail alone.
+func (d *pairTest) lead(ctx context.Context) ([]Row, error) {
 	rows := []Row{d.row(allRails)}
 	if err := d.measure(ctx, allRails, &rows[0]); err != nil {
 		return nil, err
@@ -59,11 +59,11 @@ func (d *duet) lead(ctx context.Context) ([]Row, error) {
 		}
 		rows = append(rows, row)
 	}
-	return rows, d.say(ctx, theEnd)
+	return rows, d.tell(ctx, theEnd)
 }
 
-// row is what is known before measuring.
-func (d *duet) row(rail int) Row {
+// row returns a row with everything that is known before the measurement.
+func (d *pairTest) row(rail int) Row {
 	row := d.cfg.newRow(d.comm, d.shape)
 	from := d.comm.Rank()
 	row.From, row.To, row.Streams = &from, &d.peer, 0
@@ -74,11 +74,11 @@ func (d *duet) row(rail int) Row {
 	return row
 }
 
-// measure is the leader's part for one rail, or for all.
-func (d *duet) measure(ctx context.Context, rail int, row *Row) error {
+// measure is the leader's part of the measurement of one rail, or of all.
+func (d *pairTest) measure(ctx context.Context, rail int, row *Row) error {
 	use := d.use(rail)
 	defer use.end()
-	if err := d.say(ctx, int64(rail)); err != nil {
+	if err := d.tell(ctx, int64(rail)); err != nil {
 		return err
 	}
 	theirs, err := d.hear(ctx)
@@ -86,7 +86,7 @@ func (d *duet) measure(ctx context.Context, rail int, row *Row) error {
 		return err
 	}
 	ours := use.state()
-	if err := d.say(ctx, ours); err != nil || use.err != nil {
+	if err := d.tell(ctx, ours); err != nil || use.err != nil {
 		return firstOf(use.err, err)
 	}
 	if ours == lost || theirs == lost {
@@ -108,12 +108,12 @@ func (d *duet) measure(ctx context.Context, rail int, row *Row) error {
 	row.Lat = latency(trips)
 	var wrong int64
 	for _, both := range []bool{false, true} {
-		seconds, iters, bad, err := d.train(ctx, both)
+		seconds, iters, bad, err := d.series(ctx, both)
 		if err != nil {
 			return err
 		}
 		wrong += bad
-		row.setTrain(both, seconds, iters)
+		row.setSeries(both, seconds, iters)
 	}
 	if !d.cfg.NoCheck {
 		row.Wrong = &wrong
@@ -129,32 +129,32 @@ func (d *duet) measure(ctx context.Context, rail int, row *Row) error {
 	return nil
 }
 
-// warmTrains is how many trains of a single message come first: one that warms the
-// path up, and one that tells how long a message takes.
-const warmTrains = 2
+// warmSeries is how many series of a single message come first: one to warm up the link,
+// and one to find out how long a message takes.
+const warmSeries = 2
 
-// train times messages one behind the other, one way or both ways at once.
-func (d *duet) train(ctx context.Context, both bool) (seconds float64, iters int, wrong int64, err error) {
-	for k := range warmTrains + 1 {
+// series times messages one after the other, one way or both ways at once.
+func (d *pairTest) series(ctx context.Context, both bool) (seconds float64, iters int, wrong int64, err error) {
+	for k := range warmSeries + 1 {
 		iters = 1
-		if k == warmTrains {
+		if k == warmSeries {
 			if iters = d.cfg.Iters; iters == 0 {
 				fit := matrixBudget.Seconds() / max(seconds, 1e-9)
 				iters = int(min(max(fit, minIters), maxIters))
 			}
 		}
 		poison(d.recv)
-		if err := d.say(ctx, int64(iters)); err != nil {
+		if err := d.tell(ctx, int64(iters)); err != nil {
 			return 0, 0, 0, err
 		}
-		if _, err := d.hear(ctx); err != nil { // its buffers are ready
+		if _, err := d.hear(ctx); err != nil { // the follower's buffers are ready
 			return 0, 0, 0, err
 		}
 		start := time.Now()
 		if err := d.move(ctx, iters, true, both); err != nil {
 			return 0, 0, 0, err
 		}
-		if _, err := d.hear(ctx); err != nil { // all of it has arrived
+		if _, err := d.hear(ctx); err != nil { // everything has arrived
 			return 0, 0, 0, err
 		}
 		seconds = time.Since(start).Seconds()
@@ -170,25 +170,25 @@ func (d *duet) train(ctx context.Context, both bool) (seconds float64, iters int
 	return seconds, iters, wrong, nil
 }
 
-// follow is the other end of lead.
-func (d *duet) follow(ctx context.Context) error {
+// follow is the follower's counterpart of lead.
+func (d *pairTest) follow(ctx context.Context) error {
 	for {
 		next, err := d.hear(ctx)
 		if err != nil || next == theEnd {
 			return err
 		}
-		if err := d.answer(ctx, int(next)); err != nil {
+		if err := d.respond(ctx, int(next)); err != nil {
 			return err
 		}
 	}
 }
 
-// answer is the other end of measure.
-func (d *duet) answer(ctx context.Context, rail int) error {
+// respond is the follower's counterpart of measure.
+func (d *pairTest) respond(ctx context.Context, rail int) error {
 	use := d.use(rail)
 	defer use.end()
 	ours := use.state()
-	if err := d.say(ctx, ours); err != nil || use.err != nil {
+	if err := d.tell(ctx, ours); err != nil || use.err != nil {
 		return firstOf(use.err, err)
 	}
 	theirs, err := d.hear(ctx)
@@ -205,37 +205,37 @@ func (d *duet) answer(ctx context.Context, rail int) error {
 		}
 	}
 	for _, both := range []bool{false, true} {
-		for range warmTrains + 1 {
-			if err := d.answerTrain(ctx, both); err != nil {
+		for range warmSeries + 1 {
+			if err := d.respondSeries(ctx, both); err != nil {
 				return err
 			}
 		}
 	}
-	return d.say(ctx, use.state())
+	return d.tell(ctx, use.state())
 }
 
-// answerTrain is the other end of one train.
-func (d *duet) answerTrain(ctx context.Context, both bool) error {
+// respondSeries is the follower's part of one series.
+func (d *pairTest) respondSeries(ctx context.Context, both bool) error {
 	iters, err := d.hear(ctx)
 	if err != nil {
 		return err
 	}
 	poison(d.recv)
-	if err := d.say(ctx, ready); err != nil {
+	if err := d.tell(ctx, ready); err != nil {
 		return err
 	}
 	if err := d.move(ctx, int(iters), both, true); err != nil {
 		return err
 	}
-	// Confirm first, look at what came afterwards: the leader's clock runs.
-	if err := d.say(ctx, ready); err != nil {
+	// Confirm first, check afterwards: the leader is taking the time.
+	if err := d.tell(ctx, ready); err != nil {
 		return err
 	}
-	return d.say(ctx, d.wrong())
+	return d.tell(ctx, d.wrong())
 }
 
-// move sends and receives so many messages, each way by itself.
-func (d *duet) move(ctx context.Context, iters int, sends, recvs bool) error {
+// move sends and receives the given number of messages, both directions independently.
+func (d *pairTest) move(ctx context.Context, iters int, sends, recvs bool) error {
 	var wg sync.WaitGroup
 	var sendErr, recvErr error
 	if sends {
@@ -250,7 +250,7 @@ func (d *duet) move(ctx context.Context, iters int, sends, recvs bool) error {
 	return firstOf(sendErr, recvErr)
 }
 
-func (d *duet) repeat(ctx context.Context, iters int, r thunder.Request) error {
+func (d *pairTest) repeat(ctx context.Context, iters int, r thunder.Request) error {
 	for range iters {
 		if err := d.comm.Do(ctx, &r); err != nil {
 			return err
@@ -259,34 +259,33 @@ func (d *duet) repeat(ctx context.Context, iters int, r thunder.Request) error {
 	return nil
 }
 
-func (d *duet) wrong() int64 {
+func (d *pairTest) wrong() int64 {
 	if d.cfg.NoCheck {
 		return 0
 	}
 	return d.theirs.wrong(d.recv, 0)
 }
 
-// say and hear pass a number between the two ends.
-func (d *duet) say(ctx context.Context, what int64) error {
+// tell and hear pass a number between the two ends.
+func (d *pairTest) tell(ctx context.Context, what int64) error {
 	return thunder.Send(ctx, d.comm, []int64{what}, d.peer)
 }
 
-func (d *duet) hear(ctx context.Context) (int64, error) {
+func (d *pairTest) hear(ctx context.Context) (int64, error) {
 	what := []int64{0}
 	err := thunder.Recv(ctx, d.comm, what, d.peer)
 	return what[0], err
 }
 
-// A railUse is the time during which one rail is used alone; of all rails it is
-// nothing special.
+// A railUse makes a pair use one rail only until its end. With all rails it does nothing.
 type railUse struct {
-	d         *duet
+	d         *pairTest
 	rail      int
-	failovers int // of the rail, before
+	failovers int // of the rail, at the start
 	err       error
 }
 
-func (d *duet) use(rail int) *railUse {
+func (d *pairTest) use(rail int) *railUse {
 	u := &railUse{d: d, rail: rail}
 	if rail >= 0 {
 		if u.err = d.comm.OnlyRail(d.peer, rail); u.err == nil {
@@ -296,7 +295,7 @@ func (d *duet) use(rail int) *railUse {
 	return u
 }
 
-// state is lost if the rail does not work, or did not all the time.
+// state returns lost if the rail is down, or was down in the meantime.
 func (u *railUse) state() int64 {
 	if u.rail < 0 {
 		return ready
@@ -312,7 +311,7 @@ func (u *railUse) state() int64 {
 
 func (u *railUse) end() {
 	if u.rail >= 0 && u.err == nil {
-		_ = u.d.comm.OnlyRail(u.d.peer, allRails) // that rail is known
+		_ = u.d.comm.OnlyRail(u.d.peer, allRails) // cannot fail: the rail exists
 	}
 }
 

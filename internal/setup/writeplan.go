@@ -1,16 +1,14 @@
 package setup
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"os/exec"
 	"strings"
 	"text/tabwriter"
 )
 
-// WritePlan shows a plan to a person: what each port gets, then, where they are
-// known, the commands and files.
+// WritePlan writes a plan as text: what each port gets, then the commands and files, if
+// given.
 func WritePlan(w io.Writer, p *Plan, steps [][]string, files []File) error {
 	fmt.Fprintf(w, "%s\n", p.Host)
 	if len(p.Ports) == 0 {
@@ -32,20 +30,4 @@ func WritePlan(w io.Writer, p *Plan, steps [][]string, files []File) error {
 		fmt.Fprintf(w, "  would write: %s\n", f.Path)
 	}
 	return nil
-}
-
-// Exec is the Runner that runs commands on this machine. An error ends with what
-// the command said.
-func Exec(ctx context.Context, argv ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	var errOut strings.Builder
-	cmd.Stderr = &errOut
-	out, err := cmd.Output()
-	if err != nil {
-		if text := strings.TrimSpace(errOut.String()); text != "" {
-			return out, fmt.Errorf("%w: %s", err, text)
-		}
-		return out, err
-	}
-	return out, nil
 }

@@ -10,8 +10,8 @@ import (
 	"thundercollective/internal/plot"
 )
 
-// A grid is one measurement of every ordered pair of ranks: cells[from][to], NaN
-// where there is none, and rails[from][to][i] of each rail where there are several.
+// A grid holds one measurement of every ordered pair of ranks: cells[from][to], NaN if
+// there is none, and rails[from][to][i] for each rail if a pair has several.
 type grid struct {
 	name  string // "bandwidth one way"
 	unit  string
@@ -19,13 +19,13 @@ type grid struct {
 	rails [][][]float64
 }
 
-// A quantity is one of the things that a matrix row holds.
+// A quantity is one of the measurements in a row of Matrix.
 type quantity struct {
 	name, unit string
 	of         func(*Row) float64
 }
 
-// quantities lists them in the order they are shown.
+// quantities lists the quantities in the order in which they are shown.
 func quantities() []quantity {
 	return []quantity{
 		{"bandwidth one way", "GB/s", func(r *Row) float64 { return r.AlgBW }},
@@ -43,7 +43,7 @@ func valueOf(v *float64) float64 {
 	return *v
 }
 
-// grids sorts the rows of a matrix run into one grid a measurement.
+// grids sorts the rows of a Matrix run into one grid for each quantity.
 func grids(rows []Row) []grid {
 	n := 0
 	for _, r := range rows {
@@ -82,15 +82,15 @@ func (g *grid) title() string {
 	return fmt.Sprintf("%s (%s)", g.name, g.unit)
 }
 
-// Heat draws the rows of a matrix run.
+// Heat draws the rows of a Matrix run as heat maps.
 func Heat(title, subtitle string, rows []Row) *plot.HeatMap {
 	h := &plot.HeatMap{Title: title, Subtitle: subtitle}
 	if slices.ContainsFunc(rows, func(r Row) bool { return r.Rail != nil }) {
-		h.Note = "A cell is all rails of a pair together; below it is each rail alone, in the order of their addresses."
+		h.Note = "A cell shows all rails of a pair together; below it is each rail alone, in the order of their addresses."
 	}
 	for _, g := range grids(rows) {
 		if g.unit == "" {
-			continue // the table says it
+			continue // the table shows it
 		}
 		ranks := make([]string, len(g.cells))
 		for i := range ranks {
@@ -107,7 +107,7 @@ func Heat(title, subtitle string, rows []Row) *plot.HeatMap {
 	return h
 }
 
-// short writes a value in few characters.
+// short formats a value in few characters.
 func short(v float64) string {
 	if v >= 100 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -115,25 +115,26 @@ func short(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// Matrix writes the rows of a matrix run as one square table a measurement, rows
-// sending and columns receiving, and a list of the rails where there are several.
+// Matrix writes the rows of a Matrix run as one square table for each quantity, with a row
+// for each sender and a column for each receiver, followed by a list of the rails if some
+// pair has several.
 func (t *Table) Matrix(about []string, rows []Row) error {
 	var b strings.Builder
 	b.WriteString(t.about(about))
 	for _, g := range grids(rows) {
-		b.WriteString(t.Ink.Bold("# "+g.title()) + "\n" + t.Ink.Dim("# from \\ to"))
+		b.WriteString(t.Color.Bold("# "+g.title()) + "\n" + t.Color.Dim("# from \\ to"))
 		for j := range g.cells {
-			b.WriteString(t.Ink.Dim(fmt.Sprintf(" %9d", j)))
+			b.WriteString(t.Color.Dim(fmt.Sprintf(" %9d", j)))
 		}
 		b.WriteByte('\n')
 		for i, row := range g.cells {
-			b.WriteString(t.Ink.Dim(fmt.Sprintf("%11d", i)))
+			b.WriteString(t.Color.Dim(fmt.Sprintf("%11d", i)))
 			for _, v := range row {
 				fmt.Fprintf(&b, " %9s", g.text(v))
 			}
 			b.WriteByte('\n')
 		}
-		b.WriteString(t.Ink.Dim("#") + "\n")
+		b.WriteString(t.Color.Dim("#") + "\n")
 	}
 	t.rails(&b, rows)
 	for _, r := range rows {
@@ -142,7 +143,7 @@ func (t *Table) Matrix(about []string, rows []Row) error {
 	return t.write(b.String())
 }
 
-// text is a value in a table.
+// text formats a value for a table.
 func (g *grid) text(v float64) string {
 	switch {
 	case math.IsNaN(v):
@@ -157,7 +158,7 @@ func (g *grid) text(v float64) string {
 
 const railColumns = "%6s %4s %5s  %-10s %-20s %-20s %9s %9s %9s %9s %7s\n"
 
-// rails lists what each rail does alone.
+// rails lists the figures of each rail alone.
 func (t *Table) rails(b *strings.Builder, rows []Row) {
 	first := true
 	for _, r := range rows {
@@ -166,12 +167,12 @@ func (t *Table) rails(b *strings.Builder, rows []Row) {
 		}
 		if first {
 			first = false
-			b.WriteString(t.Ink.Bold("# each rail alone") + "\n")
+			b.WriteString(t.Color.Bold("# each rail alone") + "\n")
 			for _, line := range []string{
 				fmt.Sprintf(railColumns, "from", "to", "rail", "interface", "near", "far", "one way", "both ways", "p50", "p99", "streams"),
 				fmt.Sprintf(railColumns, "", "", "", "", "", "", "(GB/s)", "(GB/s)", "(us)", "(us)", ""),
 			} {
-				b.WriteString(t.Ink.Bold("#"+strings.TrimRight(line[1:], " \n")) + "\n")
+				b.WriteString(t.Color.Bold("#"+strings.TrimRight(line[1:], " \n")) + "\n")
 			}
 		}
 		cells := []string{rate(r.AlgBW), rate(valueOf(r.BothBW)), micros(r.Lat.P50), micros(r.Lat.P99)}
@@ -185,11 +186,11 @@ func (t *Table) rails(b *strings.Builder, rows []Row) {
 		line := fmt.Sprintf(railColumns, strconv.Itoa(*r.From), strconv.Itoa(*r.To), strconv.Itoa(r.Rail.Index), device, r.Rail.Near, r.Rail.Far,
 			cells[0], cells[1], cells[2], cells[3], strconv.Itoa(r.Streams))
 		if r.Rail.Down || r.Bad() {
-			line = t.Ink.Bad(strings.TrimSuffix(line, "\n")) + "\n"
+			line = t.Color.Bad(strings.TrimSuffix(line, "\n")) + "\n"
 		}
 		b.WriteString(line)
 	}
 	if !first {
-		b.WriteString(t.Ink.Dim("#") + "\n")
+		b.WriteString(t.Color.Dim("#") + "\n")
 	}
 }
