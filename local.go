@@ -15,7 +15,11 @@ import (
 // Local returns n ranks that are goroutines of this process, for tests, examples and
 // programs that use several devices of one machine. Close all of them.
 func Local(n int, o Options) ([]*Comm, error) {
-	fabrics, err := mem.New(n)
+	full, _, err := o.fromProcess()
+	if err != nil {
+		return nil, err
+	}
+	fabrics, err := mem.Config{NoHugePages: full.NoHugePages}.New(n)
 	if err != nil {
 		return nil, fmt.Errorf("thunder: %w", err)
 	}

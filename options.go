@@ -229,7 +229,7 @@ func (o Options) profile() (*Profile, error) {
 func (o Options) wiring(cfg rendezvous.Config) wiring.Config {
 	return wiring.Config{
 		Fabric: o.Fabric, Token: cfg.Token, Hostfile: cfg.Hostfile, Devices: o.Devices, GIDIndex: o.GIDIndex,
-		Streams: o.Streams, Checksum: o.Checksum, NoPeerReads: o.NoPeerReads, Profile: o.Profile != "", Calibrate: o.Calibrate,
+		Streams: o.Streams, Checksum: o.Checksum, NoPeerReads: o.NoPeerReads, NoHugePages: o.NoHugePages, Profile: o.Profile != "", Calibrate: o.Calibrate,
 		Logger: o.Logger,
 	}
 }

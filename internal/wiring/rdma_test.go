@@ -102,7 +102,7 @@ func TestAutoWithoutRDMA(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Send(ctx, &fabric.Tag{}, []byte("hello")); err != nil {
+	if err := fabric.Send(ctx, l, &fabric.Tag{}, []byte("hello")); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-got; err != nil {

@@ -29,7 +29,9 @@ func OverTCP(ln *tcp.Listener, tc tcp.Config, cfg Config, extra func(peer int) [
 			tc.OnDiffer(int(h.From), fmt.Errorf("rails: rank %d on %s: %w", h.From, f.host(int(h.From)), err))
 		}
 	}
-	tc.Background = tc.Background || combines(tc.Paths, tc.Rank, extra != nil)
+	if combines(tc.Paths, tc.Rank, extra != nil) {
+		tc.Background = func() bool { return true }
+	}
 	base, err := tcp.New(ln, tc)
 	if err != nil {
 		return nil, err

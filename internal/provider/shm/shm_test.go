@@ -229,6 +229,8 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
+func always() bool { return true }
+
 // TestMixed: of three ranks, two share memory and one does not. What is posted moves on
 // although its poster waits on the other kind of link.
 func TestMixed(t *testing.T) {
@@ -236,7 +238,7 @@ func TestMixed(t *testing.T) {
 	for _, streams := range []int{1, 3} {
 		for _, spin := range []time.Duration{0, 20 * time.Microsecond} {
 			t.Run(fmt.Sprintf("streams=%d,spin=%v", streams, spin), func(t *testing.T) {
-				fs := bootsWith(t, 3, tcp.Config{Streams: streams, Spin: spin, Background: true})
+				fs := bootsWith(t, 3, tcp.Config{Streams: streams, Spin: spin, Background: always})
 				for r, boot := range fs {
 					f, err := shm.New(shm.Config{Bootstrap: boot, Spin: spin, Near: func(peer int) bool { return near(r) && near(peer) }})
 					if err != nil {
@@ -260,7 +262,7 @@ func TestTurnsOutMixed(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("SKIPPED: on other systems than Linux ranks cannot disagree")
 	}
-	fs := bootsWith(t, 3, tcp.Config{Background: true})
+	fs := bootsWith(t, 3, tcp.Config{Background: always})
 	for r, boot := range fs {
 		f, err := shm.New(shm.Config{Bootstrap: boot, Portable: r == 2})
 		if err != nil {

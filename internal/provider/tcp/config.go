@@ -43,11 +43,12 @@ type Config struct {
 	// Crowded: more ranks than cores share the machine, so between polls the core is
 	// offered to the others.
 	Crowded bool
-	// Background has a goroutine for each link of a single stream write what Post could
-	// not write at once. Without it, that happens while the rank waits on another link
-	// of this fabric and the same channel: enough unless the rank may wait elsewhere,
-	// on a fabric that stands on this one.
-	Background bool
+	// Background reports whether a goroutine for each link of a single stream writes what
+	// Post could not write at once. Otherwise, and if it is nil, that happens while the
+	// rank waits on a link of this fabric and the same channel: enough unless the rank may
+	// wait elsewhere, on a fabric that stands on this one. It is called when such a link
+	// is opened.
+	Background func() bool
 	// NoHugePages keeps Alloc from asking the system for huge pages.
 	NoHugePages bool
 	// Checksum has every payload carry a CRC, at both ends or not at all.

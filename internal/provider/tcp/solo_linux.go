@@ -53,7 +53,7 @@ func (f *Fabric) newSolo(l *link, ch fabric.Channel) fabric.Link {
 	}
 	s := &solo{link: l, backlog: f.backlogs.get(ch), sock: sock, incoming: &l.streams[0].in, outgoing: make([]byte, gatherLimit)}
 	s.enough = s.fewEnough
-	if f.cfg.Background {
+	if f.cfg.Background != nil && f.cfg.Background() {
 		s.flusher = newFlusher(s)
 	}
 	sock.in.also, sock.out.also = s.backlog, s.backlog

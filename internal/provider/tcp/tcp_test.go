@@ -52,7 +52,7 @@ func TestConformance(t *testing.T) {
 		t.Run(fmt.Sprintf("%s,streams=%d,spin=%v,crowded=%v,background=%v", tt.host, tt.streams, tt.spin, tt.crowded, tt.back), func(t *testing.T) {
 			fabrictest.Run(t, fabrictest.Harness{
 				New: func(t testing.TB, n int) []fabric.Fabric {
-					return ranks(t, n, tt.host, tcp.Config{Token: []byte("secret"), Streams: tt.streams, Spin: tt.spin, Crowded: tt.crowded, Background: tt.back})
+					return ranks(t, n, tt.host, tcp.Config{Token: []byte("secret"), Streams: tt.streams, Spin: tt.spin, Crowded: tt.crowded, Background: func() bool { return tt.back }})
 				},
 				// Only on Linux is there anything special about a single stream.
 				Abilities: fabrictest.Abilities{Borrow: tt.streams == 1 && runtime.GOOS == "linux"},
