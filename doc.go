@@ -58,16 +58,16 @@
 // when it runs again: the algorithm, and hence the order of additions, follows from the
 // size of the message, the number of ranks and which ranks share a machine.
 //
-// A profile of 'thunder tune' (Options.Profile) makes that choice by measured costs
+// A profile of 'thunder tune' (Options.Tuning.Profile) makes that choice by measured costs
 // instead, and also sets the number of TCP streams and the length of segments. It is a
-// file, so runs with the same profile get the same bits. Options.Calibrate measures with
-// the first operation; the choice may then differ from run to run. Options.Algo
+// file, so runs with the same profile get the same bits. Options.Tuning.Calibrate measures with
+// the first operation; the choice may then differ from run to run. Options.Tuning.Algo
 // overrides both. Comm.Choice returns what was chosen.
 //
 // # Damaged data
 //
 // Ethernet, TCP and RDMA check what they carry. Damage that they miss, in a switch or a
-// memory module, is always found in the header of a message, and with Options.Checksum
+// memory module, is always found in the header of a message, and with Options.Transport.Checksum
 // in its payload. The receiving rank then gives up the connection: the data is sent
 // again on another rail if there is one, else all ranks get a *PeerLostError.
 //
@@ -77,15 +77,15 @@
 // machine or use RDMA: peers work on them directly. Ranks of one machine also read long
 // ordinary buffers from each other's memory if the system allows it, which it does for
 // processes of one user unless kernel.yama.ptrace_scope is above 0
-// (Options.NoPeerReads turns it off). Buffers of 4 MiB and more that are used three
+// (Options.Transport.NoPeerReads turns it off). Buffers of 4 MiB and more that are used three
 // times are moved to huge pages, which takes about a millisecond for 2 MiB, once
-// (Options.NoHugePages turns it off).
+// (Options.Transport.NoHugePages turns it off).
 //
 // # Diagnostics
 //
-// Every rank records its last operations. With Options.DumpDir, the record is written to
+// Every rank records its last operations. With Options.Diagnostics.DumpDir, the record is written to
 // a file when a group fails and at SIGUSR1; 'thunder inspect' merges those files and
-// says who was late or called something else. With Options.Metrics, a rank serves
-// metrics for Prometheus. Warnings go to Options.Logger, or to standard error;
+// says who was late or called something else. With Options.Diagnostics.Metrics, a rank serves
+// metrics for Prometheus. Warnings go to Options.Diagnostics.Logger, or to standard error;
 // THUNDER_LOG sets the level. 'thunder env' lists all variables.
 package thunder

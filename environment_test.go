@@ -32,7 +32,7 @@ func TestEnvStranger(t *testing.T) {
 	t.Setenv("THUNDER_"+"SERVICE_HOST", "10.0.0.1")
 	t.Setenv("THUNDER_"+"PORT_7000_TCP_ADDR", "10.0.0.1")
 	var out strings.Builder
-	o := Options{Logger: slog.New(slog.NewTextHandler(&out, nil))}
+	o := Options{Diagnostics: Diagnostics{Logger: slog.New(slog.NewTextHandler(&out, nil))}}
 	for range 2 {
 		comms, err := Local(1, o)
 		if err != nil {
@@ -54,7 +54,7 @@ func TestEnvOldName(t *testing.T) {
 	}
 	t.Setenv("THUNDER_SILENCE", "20s")
 	var out strings.Builder
-	o := Options{Logger: slog.New(slog.NewTextHandler(&out, nil))}
+	o := Options{Diagnostics: Diagnostics{Logger: slog.New(slog.NewTextHandler(&out, nil))}}
 	for range 2 {
 		comms, err := Local(1, o)
 		if err != nil {

@@ -28,7 +28,7 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	hint(o.Logger, strangers)
+	hint(o.Diagnostics.Logger, strangers)
 	if err := o.checkFabric(); err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Logger = o.Logger
+	cfg.Logger = o.Diagnostics.Logger
 	if cfg.StartTimeout == 0 {
 		cfg.StartTimeout = rendezvous.DefaultStartTimeout
 	}
@@ -45,7 +45,7 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 	// Whoever starts ranks by hand may have forgotten one, and should not have to wait for
 	// the end to be told.
 	notice := time.AfterFunc(cfg.StartTimeout/6, func() {
-		log := o.Logger.With("rank", cfg.Rank)
+		log := o.Diagnostics.Logger.With("rank", cfg.Rank)
 		if cfg.Size > 0 { // or the coordinator says how many there are
 			log = log.With("of", cfg.Size)
 		}
@@ -62,8 +62,8 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 	if err != nil {
 		return nil, err
 	}
-	if o.Streams == 0 && profile != nil {
-		o.Streams = profile.Streams()
+	if o.Transport.Streams == 0 && profile != nil {
+		o.Transport.Streams = profile.Streams()
 	}
 	var ln *tcp.Listener
 	roster, err := rendezvous.Resolve(ctx, cfg, func(at []string) ([]string, error) {
@@ -80,7 +80,7 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 	}
 	j := newJob(o, ticks.New())
 	j.rank, j.generation = roster.Rank, roster.Generation
-	j.log = o.Logger.With("rank", roster.Rank, "generation", roster.Generation)
+	j.log = o.Diagnostics.Logger.With("rank", roster.Rank, "generation", roster.Generation)
 	j.crowded = wiring.Crowded(roster)
 	j.again = func(ctx context.Context, generation uint32) (*Comm, error) {
 		return enterNext(ctx, o, cfg, generation)
@@ -107,7 +107,7 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 			return nil, fmt.Errorf("thunder: %w", err)
 		}
 		j.fabric = j.wiring.Fabric()
-		j.tuning.UseProfile(profile, j.fabric.Name(), o.Fabric != "tcp" && o.Fabric != "rdma", collective.NewHosts(j.hosts).Mixed())
+		j.tuning.UseProfile(profile, j.fabric.Name(), o.Transport.Fabric != "tcp" && o.Transport.Fabric != "rdma", collective.NewHosts(j.hosts).Mixed())
 	}
 	sc := j.sessionConfig(o, roster.Peers)
 	sc.Joining, sc.Grace, sc.BlameFile = joining, cfg.StartTimeout, session.BlameFile(os.Getenv)
@@ -143,4 +143,35 @@ func whoAmI(o Options, getenv func(string) string) (rendezvous.Config, error) {
 		Token: job.Token, Generation: job.Generation,
 	}
 	return base.Merge(cfg), nil
+}
+
+// place is what the options say about finding the peers.
+func (o Options) place() rendezvous.Config {
+	j := o.Join
+	c := rendezvous.Config{
+		Rank: rendezvous.NoRank, Addrs: j.Addrs, Coordinator: j.Coordinator, Hostfile: j.Hostfile, Edges: j.Edges,
+		Token: o.Security.Token, Insecure: o.Security.Insecure, StartTimeout: j.StartTimeout,
+	}
+	if j.Size != 0 {
+		c.Rank, c.Size = j.Rank, j.Size
+	}
+	return c
+}
+
+// profile reads the profile that the options name; nil for none.
+func (o Options) profile() (*Profile, error) {
+	if o.Tuning.Profile == "" {
+		return nil, nil
+	}
+	return ReadProfile(o.Tuning.Profile)
+}
+
+// wiring is what the options say about the fabric.
+func (o Options) wiring(cfg rendezvous.Config) wiring.Config {
+	t := o.Transport
+	return wiring.Config{
+		Fabric: t.Fabric, Token: cfg.Token, Hostfile: cfg.Hostfile, Devices: t.RDMADevices, GIDIndex: t.RDMAGID,
+		Streams: t.Streams, Checksum: t.Checksum, NoPeerReads: t.NoPeerReads, NoHugePages: t.NoHugePages, Profile: o.Tuning.Profile != "", Calibrate: o.Tuning.Calibrate,
+		Logger: o.Diagnostics.Logger,
+	}
 }

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
+	"os"
 	"time"
 
 	"thundercollective/fabric"
 	"thundercollective/internal/collective"
 	"thundercollective/internal/group"
+	"thundercollective/internal/metrics"
 	"thundercollective/internal/rendezvous"
 	"thundercollective/internal/session"
 	"thundercollective/internal/telemetry"
@@ -41,8 +44,8 @@ type job struct {
 // newJob returns a job with what the options say.
 func newJob(o Options, clock *ticks.Clock) *job {
 	return &job{
-		tuning:  tuning.Job{Algo: o.Algo, Calibrate: o.Calibrate, Segment: o.Segment},
-		timeout: o.Timeout, noHugePages: o.NoHugePages, clock: clock,
+		tuning:  tuning.Job{Algo: o.Tuning.Algo, Calibrate: o.Tuning.Calibrate, Segment: o.Tuning.Segment},
+		timeout: o.Timeout, noHugePages: o.Transport.NoHugePages, clock: clock,
 	}
 }
 
@@ -55,7 +58,7 @@ func (j *job) sessionConfig(o Options, peers []rendezvous.Peer) session.Config {
 	}
 	return session.Config{
 		Fabric: j.fabric, Rank: j.rank, Generation: j.generation, Hosts: j.hosts, Addrs: addrs, Timeout: j.timeout,
-		HeartbeatTimeout: o.silenceAmong(peers), Log: j.log,
+		HeartbeatTimeout: o.heartbeatTimeout(peers), Log: j.log,
 		LinkName: func(rank int) string { return j.linkName(rank, addrs) },
 		Relays:   func(rank int) []int { return j.wiring.Relays(j.rank, rank) },
 	}
@@ -69,7 +72,7 @@ func (j *job) start(ctx context.Context, s *session.Session, o Options, metricsA
 	}
 	j.telemetry = telemetry.New(telemetry.Config{
 		Rank: j.rank, Size: len(j.hosts), Generation: j.generation, Host: j.hosts[j.rank], Fabric: j.fabricName(),
-		Clock: j.clock, Log: j.log, DumpDir: o.DumpDir, Status: s.Status, Rails: j.wiring.Rails,
+		Clock: j.clock, Log: j.log, DumpDir: o.Diagnostics.DumpDir, Status: s.Status, Rails: j.wiring.Rails,
 	})
 	everybody := make([]int, len(j.hosts))
 	for r := range everybody {
@@ -156,4 +159,40 @@ func (j *job) close() error {
 		return nil
 	}
 	return errors.Join(err, j.telemetry.Close())
+}
+
+// heartbeatTimeout is how long these ranks may be silent.
+func (o Options) heartbeatTimeout(peers []rendezvous.Peer) time.Duration {
+	if o.HeartbeatTimeout != 0 {
+		return o.HeartbeatTimeout
+	}
+	for _, p := range peers {
+		for _, addr := range p.Addrs {
+			if at, err := netip.ParseAddrPort(addr); err != nil || !at.Addr().IsLoopback() {
+				return DefaultHeartbeatTimeout
+			}
+		}
+	}
+	return LocalHeartbeatTimeout
+}
+
+// metricsAt is where a rank that is the local-th of its machine serves metrics.
+func (o Options) metricsAt(local int) (string, error) {
+	if o.Diagnostics.Metrics == "" {
+		return "", nil
+	}
+	at, err := metrics.Addr(o.Diagnostics.Metrics, local)
+	if err != nil {
+		return "", badOption("THUNDER_METRICS: %w", err)
+	}
+	return at, nil
+}
+
+// hostname names this machine in messages.
+func hostname() string {
+	h, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return h
 }

@@ -19,7 +19,7 @@ func Local(n int, o Options) ([]*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	fabrics, err := mem.Config{NoHugePages: full.NoHugePages}.New(n)
+	fabrics, err := mem.Config{NoHugePages: full.Transport.NoHugePages}.New(n)
 	if err != nil {
 		return nil, fmt.Errorf("thunder: %w", err)
 	}
@@ -41,7 +41,7 @@ func Over(fabrics []fabric.Fabric, o Options) (comms []*Comm, err error) {
 	if err != nil {
 		return nil, err
 	}
-	hint(o.Logger, strangers)
+	hint(o.Diagnostics.Logger, strangers)
 	n := len(fabrics)
 	comms = make([]*Comm, n)
 	errs := make([]error, n)
@@ -53,7 +53,7 @@ func Over(fabrics []fabric.Fabric, o Options) (comms []*Comm, err error) {
 			return nil, err
 		}
 		j := newJob(o, &ticks.Clock{})
-		j.fabric, j.rank, j.hosts, j.log = f, r, hosts, o.Logger.With("rank", r)
+		j.fabric, j.rank, j.hosts, j.log = f, r, hosts, o.Diagnostics.Logger.With("rank", r)
 		s := session.New(j.sessionConfig(o, nil))
 		wg.Go(func() { comms[r], errs[r] = j.start(context.Background(), s, o, at) })
 	}

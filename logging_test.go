@@ -32,7 +32,7 @@ func TestLogLevels(t *testing.T) {
 		}
 	}
 	t.Setenv("THUNDER_LOG", "loud")
-	if _, err := Init(t.Context(), Options{Size: 1}); err == nil || !strings.Contains(err.Error(), "off, warn, info or debug") {
+	if _, err := Init(t.Context(), Options{Join: Join{Size: 1}}); err == nil || !strings.Contains(err.Error(), "off, warn, info or debug") {
 		t.Errorf("THUNDER_LOG=loud: %v", err)
 	}
 }

@@ -13,13 +13,13 @@ func TestRDMAOptions(t *testing.T) {
 		ok           bool
 	}{
 		{"", "", Options{}, true},
-		{"a,b", "3", Options{Devices: []string{"a", "b"}, GIDIndex: 3}, true},
+		{"a,b", "3", Options{Transport: Transport{RDMADevices: []string{"a", "b"}, RDMAGID: 3}}, true},
 		{"a", "0", Options{}, false},
 		{"", "x", Options{}, false},
 	} {
 		vars := map[string]string{"THUNDER_RDMA_DEVICES": tt.devices, "THUNDER_RDMA_GID": tt.gid}
-		o, err := Options{Logger: slog.New(slog.DiscardHandler)}.complete(func(k string) string { return vars[k] })
-		got := Options{Devices: o.Devices, GIDIndex: o.GIDIndex}
+		o, err := Options{Diagnostics: Diagnostics{Logger: slog.New(slog.DiscardHandler)}}.complete(func(k string) string { return vars[k] })
+		got := Options{Transport: Transport{RDMADevices: o.Transport.RDMADevices, RDMAGID: o.Transport.RDMAGID}}
 		if (err == nil) != tt.ok || tt.ok && !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%q, %q: got %+v, %v", tt.devices, tt.gid, got, err)
 		}

@@ -15,7 +15,7 @@ type Model = tuning.Model
 type LinkCost = tuning.LinkCost
 
 // A Profile holds what was measured of a cluster, a model for each fabric by its
-// name. 'thunder tune' writes it as JSON; Options.Profile names the file. All ranks
+// name. 'thunder tune' writes it as JSON; Options.Tuning.Profile names the file. All ranks
 // of a job need the same one.
 type Profile = tuning.Profile
 

@@ -2,7 +2,7 @@
 
     thunder launch -n 2 -- python examples/mlx_average_gradients.py
 
-The script is what one writes for mlx.core.distributed; only the import differs.
+The script is the same as for mlx.core.distributed, except for the import.
 """
 
 import argparse
@@ -24,10 +24,10 @@ def main() -> None:
     args = parser.parse_args()
 
     group = dist.init()
-    mx.random.seed(0)  # the same weights everywhere
+    mx.random.seed(0)  # the same weights on all ranks
     params = {"w1": mx.random.normal((4, 32)), "b1": mx.zeros((32,)), "w2": mx.random.normal((32, 1)) * 0.1}
     step = mx.value_and_grad(loss)
-    mx.random.seed(1 + group.rank())  # other data everywhere
+    mx.random.seed(1 + group.rank())  # different data on each rank
     first = last = None
     for _ in range(args.steps):
         x = mx.random.normal((args.batch, 4))

@@ -3,8 +3,8 @@
     thunder launch -n 2 -- python examples/torch_ddp.py
     torchrun --nproc-per-node 2 examples/torch_ddp.py     # the same with PyTorch's launcher
 
-Prints the loss, and how long a step takes with gradients exchanged while the backward
-pass runs, and with gradients exchanged after it.
+It prints the loss, and the duration of a step with gradients exchanged during the
+backward pass and after it.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-import thundercollective.torch  # noqa: F401  (makes the backend known)
+import thundercollective.torch  # noqa: F401  (registers the backend)
 
 
 def network(width: int, depth: int) -> nn.Module:
@@ -51,7 +51,7 @@ def main() -> None:
         optimiser.zero_grad()
         if overlap:
             loss = nn.functional.mse_loss(model(x), y)
-            loss.backward()  # DDP starts all-reduces from inside
+            loss.backward()  # DDP starts all-reduces during this call
         else:
             with model.no_sync():
                 loss = nn.functional.mse_loss(model(x), y)
@@ -71,7 +71,7 @@ def main() -> None:
 
     mean = torch.tensor([first, loss])
     dist.all_reduce(mean, dist.ReduceOp.AVG)
-    # Every rank has to have the same weights now.
+    # Now all ranks must have the same weights.
     total = torch.stack([p.detach().double().sum() for p in parameters]).sum()
     low, high = total.clone(), total.clone()
     dist.all_reduce(low, dist.ReduceOp.MIN)
@@ -80,7 +80,7 @@ def main() -> None:
     if rank == 0:
         count = sum(p.numel() for p in parameters)
         print(f"{ranks} ranks, {count / 1e6:.1f} M parameters: loss {mean[0]:.4f} -> {mean[1]:.4f}")
-        for overlap, name in ((True, "while the backward pass runs"), (False, "after it")):
+        for overlap, name in ((True, "during the backward pass"), (False, "after it")):
             if times[overlap]:
                 print(f"step {1e3 * min(times[overlap]):7.1f} ms with gradients exchanged {name}")
     dist.destroy_process_group()

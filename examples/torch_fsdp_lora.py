@@ -2,9 +2,8 @@
 
     thunder launch -n 2 -- python examples/torch_fsdp_lora.py --width 256 --depth 4
 
-The base weights are frozen and lie in shards at the ranks; only the low-rank
-adapters learn. The model is made up on the spot: --width, --depth and --heads are its
-size.
+The base weights are frozen and sharded over the ranks; only the low-rank adapters learn.
+The model has random weights; --width, --depth and --heads set its size.
 """
 
 import argparse
@@ -16,13 +15,13 @@ from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 
-import thundercollective.torch  # noqa: F401  (makes the backend known)
+import thundercollective.torch  # noqa: F401  (registers the backend)
 
 VOCABULARY = 64
 
 
 class LoRA(nn.Module):
-    """A frozen linear layer and a low-rank correction of it that learns."""
+    """A frozen linear layer with a trainable low-rank correction."""
 
     def __init__(self, inputs: int, outputs: int, rank: int) -> None:
         super().__init__()
@@ -66,7 +65,7 @@ class Transformer(nn.Module):
 
 
 def text(step: int, size: int, length: int) -> torch.Tensor:
-    """Sequences that count upwards, each in steps of its own."""
+    """Returns sequences that count upwards, each with its own step."""
     g = torch.Generator().manual_seed(1000 * step + dist.get_rank())
     start, by = torch.randint(VOCABULARY, (size, 1), generator=g), torch.randint(1, 4, (size, 1), generator=g)
     return (start + by * torch.arange(length + 1)) % VOCABULARY
@@ -83,7 +82,7 @@ def main() -> None:
 
     dist.init_process_group("cpu:thunder")
     mesh = init_device_mesh("cpu", (dist.get_world_size(),))
-    torch.manual_seed(0)  # the same base model everywhere
+    torch.manual_seed(0)  # the same base model on all ranks
     model = Transformer(args.width, args.depth, args.heads, args.rank)
     for frozen in (model.embed, *(n for b in model.blocks for n in (b.norm1, b.norm2))):
         frozen.requires_grad_(False)

@@ -3,8 +3,8 @@ parallelism: each rank holds some of the heads and some of the feed-forward colu
 
     thunder launch -n 2 -- python examples/torch_tp_generate.py --tokens 48
 
-The decoder first learns one sentence, sharded as it is, and then continues its
-beginning. With --check, an unsharded copy has to write the same.
+The sharded decoder first learns one sentence, and then continues its beginning. With
+--check, a decoder that is not sharded must produce the same text.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
-import thundercollective.torch  # noqa: F401  (makes the backend known)
+import thundercollective.torch  # noqa: F401  (registers the backend)
 
 SENTENCE = "a few machines on a desk, joined by short cables, add up to one large one. "
 
@@ -32,7 +32,7 @@ class Block(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         b, t, w = x.shape
         h = self.norm1(x)
-        # As many heads as there are columns here: all of them, or this rank's.
+        # The number of heads follows from the columns: all of them, or this rank's.
         q, k, v = (f(h).view(b, t, -1, self.head_size).transpose(1, 2) for f in (self.q, self.k, self.v))
         a = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + self.out(a.transpose(1, 2).reshape(b, t, -1))
@@ -85,7 +85,7 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--depth", type=int, default=2)
     parser.add_argument("--heads", type=int, default=4)
-    parser.add_argument("--steps", type=int, default=60, help="of learning the sentence")
+    parser.add_argument("--steps", type=int, default=60, help="training steps")
     parser.add_argument("--tokens", type=int, default=48)
     parser.add_argument("--check", action="store_true", help="compare with a decoder that is not sharded")
     args = parser.parse_args()
@@ -111,7 +111,7 @@ def main() -> None:
         assert abs(learn(alone, args.steps) - loss) < 1e-3, "the losses differ"
         assert generate(alone, SENTENCE[:12], args.tokens) == text, "the texts differ"
         if rank == 0:
-            print("a decoder that is not sharded writes the same")
+            print("a decoder that is not sharded produces the same text")
     dist.destroy_process_group()
 
 

@@ -1,4 +1,4 @@
-"""Builds the shared library with Go and puts it into the package."""
+"""Builds the shared library with Go and adds it to the package."""
 
 import os
 import shutil
@@ -18,9 +18,9 @@ class BuildWithLibrary(build_py):
     def run(self) -> None:
         super().run()
         if not (ROOT / "go.mod").is_file():
-            raise SystemExit("thundercollective: build from a checkout of the whole project: its Go module is not beside this directory")
+            raise SystemExit("thundercollective: the Go module is missing; build from a checkout of the whole project")
         if shutil.which("go") is None:
-            raise SystemExit("thundercollective: Go is needed to build the library, and is not on the PATH")
+            raise SystemExit("thundercollective: building the library needs Go, which is not in PATH")
         package = Path(self.get_package_dir("thundercollective") if self.editable_mode else Path(self.build_lib) / "thundercollective")
         package.mkdir(parents=True, exist_ok=True)
         subprocess.run(

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Compares thundercollective with Open MPI, Gloo (PyTorch) and MLX on this machine, and
-# writes the tables and plots of docs/benchmarks. What is missing is installed where
-# that is possible, and named in the result where it is not.
+# writes the tables and plots of docs/benchmarks. It installs what is missing if it can;
+# the result names what it could not install.
 #
-#   QUICK=1       fewer sizes, one round, all-reduce only, written to build output
-#   OUT=DIR       where to write (docs/benchmarks; bin/bench-peers with QUICK)
-#   ROUNDS=N      how often everything is run (3)
+#   QUICK=1       fewer sizes, one round, all-reduce only, output in bin/bench-peers
+#   OUT=DIR       output directory (docs/benchmarks; bin/bench-peers with QUICK)
+#   ROUNDS=N      number of rounds (3)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

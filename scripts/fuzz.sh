@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes every fuzz target for FUZZTIME each (10s unless set). The seed corpora
-# run in every ordinary test.
+# Runs every fuzz target for FUZZTIME (10s by default). Ordinary tests run the seed
+# corpora.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 for pkg in $(go list ./...); do

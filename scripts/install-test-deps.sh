@@ -1,19 +1,19 @@
 #!/bin/sh
-# Installs what the privileged and the visual tests need, on Debian and Ubuntu.
-# Idempotent: apt-get runs only when something is missing. Without root it says
-# what it would install and leaves the tests to skip, loudly.
+# Installs what the privileged and the visual tests need, on Debian and Ubuntu. It runs
+# apt-get only if something is missing. Without root it prints what is missing; the tests
+# that need it are skipped.
 #
 #   command        package         for
 #   ip             iproute2        network namespaces (setup, netns tests)
-#   iperf3         iperf3          the rate of a cable beside ours (make test-rails)
-#   nft            nftables        packets that get lost in one direction
-#   ping           iputils-ping    proof that an applied setup carries packets
-#   chromium       chromium        the SVG and HTML tests look at rendered pages
+#   iperf3         iperf3          the rate of a cable, to compare (make test-rails)
+#   nft            nftables        dropping packets in one direction
+#   ping           iputils-ping    testing an applied setup
+#   chromium       chromium        tests of rendered SVG and HTML
 #   sshd, ssh      openssh-*       jobs over ssh, on loopback (launch/e2e)
 #   mpirun         openmpi-bin     ranks under Open MPI
 #   srun           slurm-wlm       ranks under a single-machine Slurm
-#   munged         munge           which it authenticates with
-#   nsenter        util-linux      to run that in a namespace of its own
+#   munged         munge           Slurm's authentication
+#   nsenter        util-linux      running Slurm in a namespace of its own
 set -eu
 
 missing=
@@ -37,7 +37,7 @@ need srun slurm-client
 need munged munge
 need nsenter util-linux
 
-# The header that struct layouts are compared with.
+# The header for the test of struct layouts.
 [ -e /usr/include/infiniband/verbs.h ] || missing="$missing libibverbs-dev"
 
 if [ -z "$missing" ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Formatting, vet and staticcheck; vet also for the platforms that are built but
-# not run on this machine.
+# Checks formatting and runs vet and staticcheck; vet also for platforms that cannot run
+# on this machine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

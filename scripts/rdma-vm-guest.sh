@@ -1,10 +1,10 @@
 #!/bin/busybox sh
-# The first process of the virtual machine of rdma-vm.sh: brings up soft-RoCE and
-# runs the parts named in /t/parts, or all.
+# The first process of the virtual machine of rdma-vm.sh: it sets up soft-RoCE and runs
+# the parts named in /t/parts, or all.
 #
 #        rxe0                 rxe1
-#   v0 10.9.0.1 --(veth)-- v1 10.9.1.1      both in this machine; ranks of one
-#                                           job meet on the same device
+#   v0 10.9.0.1 --(veth)-- v1 10.9.1.1      both in this machine; all ranks of a job
+#                                           use the same device
 bb=/bin/busybox
 $bb mount -t proc proc /proc
 $bb mount -t sysfs sys /sys
@@ -13,11 +13,11 @@ $bb mkdir -p /dev/shm
 $bb mount -t tmpfs shm /dev/shm
 $bb --install -s /bin 2>/dev/null
 export PATH=/bin HOME=/tmp TMPDIR=/tmp
-ip=/usr/bin/ip # not the shell's own
+ip=/usr/bin/ip # not the one that is built into busybox
 
 failed=0
 say() { echo "rdma-vm: [$(cut -d' ' -f1 /proc/uptime) s] $*"; }
-part() { # NAME COMMAND...: run it if it was asked for
+part() { # NAME COMMAND...: runs COMMAND if part NAME is wanted
 	name=$1
 	shift
 	want=$(cat /t/parts)
@@ -38,15 +38,15 @@ $ip link set v0 up mtu 4500
 $ip link set v1 up mtu 4500
 rdma link add rxe0 type rxe netdev v0
 rdma link add rxe1 type rxe netdev v1
-chmod 666 /dev/infiniband/* # for the test of limits, which do not hold for root
+chmod 666 /dev/infiniband/* # for the test of limits, which do not apply to root
 say "$(uname -r), $(rdma link show | tr '\n' ' ')"
 export THUNDER_TEST_RDMA=rxe0 THUNDER_TEST_RDMA_SECOND=rxe1
 
-# number KEY of the JSON object on standard input.
+# Prints the number KEY of the JSON object on standard input.
 number() { sed -n 's/.*"'"$1"'":\([-0-9.e+]*\).*/\1/p' | tail -n 1; }
 
-# collectives RANKS FLAGS: every mode, checked element by element, over RDMA; once
-# with each of the flags, which are "-" for none.
+# collectives RANKS FLAGS: runs every mode over RDMA and checks all elements; once with
+# each of the flags ("-" for none).
 collectives() {
 	n=$1
 	shift
@@ -64,7 +64,7 @@ collectives() {
 	say "$n ranks: 10 modes, wrong 0"
 }
 
-# perftest TOOL ARGS...: the last line of a run against itself on rxe0.
+# perftest TOOL ARGS...: prints the last line of a run between two processes on rxe0.
 perftest() {
 	tool=$1
 	shift
@@ -81,8 +81,8 @@ perftest() {
 	grep -v '^[- ]*$' /tmp/client | grep '^ *[0-9]' | tail -n 1
 }
 
-# speed compares with the perftest tools on the same device, in turns, so that both
-# see the same machine. It is a ratio under emulation, not a speed.
+# speed compares thunder with the perftest tools on the same device, in turns, so that
+# both get the same conditions. Under emulation only the ratio means something.
 speed() {
 	size=65536
 	best_tool=0 best_ours=0
@@ -98,11 +98,11 @@ speed() {
 	say "ib_send_lat, 64 B, typical us: $(perftest ib_send_lat -s 64 -n 50 | awk '{print $5}')," \
 		"thunder ping-pong, one way: $(/t/thunder bench ping-pong -n 2 --fabric rdma --size 64 --iters 300 --json 2>/dev/null |
 			sed -n 's/.*"p50":\([0-9.]*\).*/\1/p' | awk '{print $1 / 2}')"
-	say "ratio $(echo "$best_ours $best_tool" | awk '{print $1 / $2}') of the faster tool; at least 0.8 is wanted"
+	say "ratio $(echo "$best_ours $best_tool" | awk '{print $1 / $2}') of the faster tool; it must be at least 0.8"
 	echo "$best_ours $best_tool" | awk '{exit !($1 >= 0.8 * $2)}'
 }
 
-# bad input: each a sentence with the fix, and a status that is not 0.
+# Bad input must give an error with the remedy, and an exit status other than 0.
 refused() { # WORDS COMMAND...
 	words=$1
 	shift
@@ -129,7 +129,7 @@ badinput() {
 	refused 'no RDMA library libibverbs.so.1' $bench rdma || return 1
 	for f in $lib; do mv "$f.hidden" "$f"; done
 }
-# leftovers: after everything, the kernel holds nothing of ours.
+# leftovers checks that the kernel has no resources of ours left at the end.
 leftovers() {
 	rdma resource show
 	! rdma resource show qp | grep -v 'type GSI\|type SMI' | grep . &&
@@ -137,9 +137,9 @@ leftovers() {
 		! rdma resource show mr | grep .
 }
 
-# clock: what the time of day does is nothing to a job. It jumps to and fro under one
-# that works, which goes on; and then a rank is stopped, which the others notice as
-# soon as ever.
+# clock checks that changes of the system time do not affect a job. It sets the time forth
+# and back while a job runs, which must continue; then it stops a rank, which the others
+# must notice as fast as usual.
 ops() { wget -q -O - http://127.0.0.1:9400/metrics 2>/dev/null | sed -n 's/^thunder_operations_total{.*allreduce.*} //p'; }
 clock() {
 	THUNDER_HEARTBEAT_TIMEOUT=1s THUNDER_METRICS=127.0.0.1:9400 /t/thunder launch -n 3 -- \
@@ -178,8 +178,7 @@ clock() {
 }
 
 part verbs /t/verbs.test -test.run 'TestOpenUnknown|TestMissing|TestDevice|TestErrno|TestCalls' -test.v -test.timeout 60s
-# Two threads, so that callers poll before they park, as they would with two
-# processors.
+# Two threads, so that callers poll before they park, as with two processors.
 part fabric env GOMAXPROCS=2 /t/rdma.test -test.run TestDevice -test.skip /rails=2/NoAllocations -test.v -test.timeout 300s
 part collectives2 collectives 2 - --alloc
 part collectives4 collectives 4 --alloc

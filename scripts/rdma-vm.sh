@@ -1,23 +1,22 @@
 #!/bin/sh
-# Proves the RDMA fabric on a real kernel device: boots Debian's kernel with
-# soft-RoCE (rdma_rxe) in virtual machines under plain emulation and runs there
-# what scripts/rdma-vm-guest.sh says. One part is not about RDMA: there alone can the
-# time of day be set, to see that jobs do not care.
+# Tests the RDMA fabric on a real kernel device: it boots Debian's kernel with soft-RoCE
+# (rdma_rxe) in emulated virtual machines and runs scripts/rdma-vm-guest.sh in them. One
+# part is not about RDMA: it changes the system time, which only a virtual machine allows.
 #
-#   scripts/rdma-vm.sh           everything, in two machines side by side;
+#   scripts/rdma-vm.sh           all parts, in two virtual machines in parallel;
 #                                exit status 0 if all passed
-#   scripts/rdma-vm.sh PART...   only these parts (see rdma-vm-guest.sh), in one
+#   scripts/rdma-vm.sh PART...   only these parts (see rdma-vm-guest.sh), in one machine
 #
-# The image is made of distribution packages, fetched with apt-get, needs no root,
-# and is cached under the user's cache directory, keyed by the packages' versions
-# and by what is done with them here. Where the machine cannot run it (no qemu and no way to install
-# it, no apt-get), the script says so in one line and exits with status 0.
+# The image consists of distribution packages, which apt-get downloads; this needs no root.
+# The image is kept in the user's cache, under a name derived from the versions of the
+# packages and from this script. If the machine cannot run it (no qemu and no way to install
+# it, no apt-get), the script prints one line and exits with status 0.
 #
-# The clock of the machines counts instructions (-icount), so what happens in them,
-# and what is measured there, does not depend on how busy the host is.
+# The clock of the virtual machines counts instructions (-icount), so measurements do not
+# depend on the load of the host.
 #
-#   RDMA_VM_LOG       keep the consoles' logs in this directory
-#   RDMA_VM_TIMEOUT   seconds that a machine may run; 900
+#   RDMA_VM_LOG       directory for the logs of the consoles
+#   RDMA_VM_TIMEOUT   time limit of a virtual machine in seconds (900)
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,7 +25,7 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/thundercollective/rdma-vm
 limit=${RDMA_VM_TIMEOUT:-900}
 
 packages="busybox-static ibverbs-providers ibverbs-utils perftest iproute2"
-# In the order in which they have to be loaded.
+# In the order in which they must be loaded.
 modules="crc32_generic udp_tunnel ip6_udp_tunnel ib_core ib_uverbs rdma_rxe veth"
 programs="busybox ip rdma ibv_devinfo ib_write_bw ib_send_bw ib_send_lat"
 
@@ -36,8 +35,8 @@ skip() {
 }
 say() { echo "rdma-vm: $*" >&2; }
 
-# resolve prints the packages of the image, one per line, as name=version: all
-# that the wanted ones need on an empty system, and the kernel.
+# resolve prints the packages of the image, one per line, as name=version: the wanted ones
+# with all their dependencies, and the kernel.
 resolve() {
 	kernel=$(apt-cache depends linux-image-amd64 2>/dev/null | sed -n 's/^ *Depends: *\(linux-image-[0-9].*\)/\1/p' | head -n 1)
 	[ -n "$kernel" ] || return 1
@@ -50,7 +49,7 @@ resolve() {
 		tr -d '\n' && echo
 }
 
-# build makes the image of the packages in $tmp/packages.
+# build makes the image from the packages in $tmp/packages.
 build() {
 	say "making the image from $(wc -l <"$tmp/packages") packages"
 	mkdir -p "$tmp/deb" "$tmp/all/usr/bin" "$tmp/all/usr/sbin" "$tmp/all/usr/lib" "$tmp/all/usr/lib64"
@@ -70,8 +69,7 @@ build() {
 	for p in $programs; do
 		cp -L "$(find "$tmp/all/usr/bin" "$tmp/all/usr/sbin" -name "$p" | head -n 1)" "$img/usr/bin/"
 	done
-	# The libraries, without the directories of other things below them, except
-	# the verbs' providers.
+	# The libraries without their subdirectories, except the verbs providers.
 	libdir=$(dirname "$(find "$tmp/all/usr/lib" -name libc.so.6 | head -n 1)")
 	rel=${libdir#"$tmp/all/"}
 	mkdir -p "$img/$rel"
@@ -95,7 +93,7 @@ build() {
 	pack "$img" "$tmp/done/busybox" "$tmp/done/base.cpio"
 	mkdir -p "$cache"
 	find "$cache" -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} +
-	# Another run may have been quicker.
+	# Another run may have been faster.
 	mv "$tmp/done" "$cache/$key" 2>/dev/null || [ -e "$cache/$key/base.cpio" ]
 }
 
@@ -129,7 +127,7 @@ go build -o "$tmp/root/t/thunder" ./cmd/thunder
 cp "$here/rdma-vm-guest.sh" "$tmp/root/init"
 chmod 755 "$tmp/root/init"
 
-# boot NAME PART...: runs the parts in a machine of their own.
+# boot NAME PART...: runs the parts in a virtual machine.
 boot() {
 	name=$1
 	shift

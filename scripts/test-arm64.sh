@@ -1,8 +1,7 @@
 #!/bin/sh
 # Runs the tests of packages that depend on the processor (or those given as arguments) on
-# arm64: natively there, elsewhere under qemu-user, which is installed if it is
-# missing and we may. Where it cannot be had the tests are skipped, which one line
-# on stderr says.
+# arm64: natively on such a machine, elsewhere with qemu-user, which is installed if
+# possible. Without it, the tests are skipped, with one line on stderr.
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- ./internal/reduce ./internal/provider/shm
@@ -21,7 +20,7 @@ if ! emulator >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null;
 	done
 fi
 if ! qemu=$(emulator); then
-	echo "SKIPPED: arm64 tests of $*: no qemu-aarch64 here, and it could not be installed (Debian package qemu-user-static)" >&2
+	echo "SKIPPED: arm64 tests of $*: there is no qemu-aarch64, and it could not be installed (Debian package qemu-user-static)" >&2
 	exit 0
 fi
 
@@ -30,7 +29,7 @@ trap 'rm -rf "$dir"' EXIT
 for package in $(go list "$@"); do
 	GOARCH=arm64 CGO_ENABLED=0 go test -c -o "$dir/test" "$package"
 	[ -e "$dir/test" ] || continue # no tests
-	# Tests run in the directory of their package, as go test would have it.
+	# Run tests in the directory of their package, as go test does.
 	(cd "$(go list -f '{{.Dir}}' "$package")" && "$qemu" "$dir/test" -test.short)
 	echo "ok	$package	arm64, $(basename "$qemu")"
 	rm "$dir/test"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All checks and all tests. Installs what they need where it can (Debian, root);
-# what is missing elsewhere is skipped, loudly, by the tests themselves.
+# Runs all checks and all tests. Installs what they need if it can (Debian, root);
+# tests whose requirements are missing are skipped, with a message.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CGO_ENABLED=${CGO_ENABLED:-1} # the race detector needs it; the binary does not
@@ -9,7 +9,7 @@ step() { printf '\n== %s (%s)\n' "$1" "$(date +%T)"; }
 
 step "test dependencies"
 scripts/install-test-deps.sh
-scripts/python-env.sh >/dev/null || [ $? -eq 3 ] # 3: it has said why there is none
+scripts/python-env.sh >/dev/null || [ $? -eq 3 ] # 3: it has printed why there is none
 
 step "lint"
 scripts/lint.sh

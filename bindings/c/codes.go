@@ -12,8 +12,8 @@ import (
 	"thundercollective"
 )
 
-// The numbers in thunder.h are those of the Go packages; this does not compile if
-// they drift apart.
+// The numbers in thunder.h are those of package thunder; this does not compile if they
+// differ.
 var (
 	_ = [1]struct{}{}[C.THUNDER_F32-int(thunder.F32)]
 	_ = [1]struct{}{}[C.THUNDER_BOOL-int(thunder.Bool)]
@@ -30,7 +30,7 @@ func fail(err error) C.int {
 	return codeOf(err)
 }
 
-// report is fail for an error that may be nil.
+// report is like fail, but err may be nil.
 func report(err error) C.int {
 	if err == nil {
 		return C.THUNDER_OK
@@ -68,7 +68,7 @@ func codeOf(err error) C.int {
 	return C.THUNDER_ERROR
 }
 
-// An invalidError is about a call that was refused.
+// An invalidError is the error of an invalid call, which had no effect.
 type invalidError struct{ err error }
 
 func (e *invalidError) Error() string { return e.err.Error() }

@@ -4,14 +4,14 @@
 //
 //	go build -buildmode=c-shared -o libthunder.so ./bindings/c
 //
-// Programs include thunder.h, which is its manual, and link with -lthunder; the
-// header that the Go tool writes beside the library is not for them. The Python
-// package (directory python) loads the same library.
+// Programs include thunder.h, which documents the interface and its errors, and link with
+// -lthunder. They do not need the header that the Go tool writes next to the library. The
+// Python package (directory python) loads the same library.
 //
-// There is no logic here: entry.c keeps calls of forked children away from the Go
-// runtime, named.c fills in requests, and the Go side turns handles and C structs
-// into calls of package thunder. It is the one package of the module that needs
-// cgo; without it, it is left out of builds.
+// The package contains no logic of its own: entry.c keeps calls of forked children away
+// from the Go runtime, named.c fills in requests, and the Go files translate handles and C
+// structs into calls of package thunder. No other package of the module needs cgo; without
+// cgo, builds leave it out.
 package main
 
-func main() {} // -buildmode=c-shared wants one; nobody calls it
+func main() {} // required by -buildmode=c-shared; never called

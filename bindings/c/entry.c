@@ -1,6 +1,6 @@
 /*
- * The functions of thunder.h. They keep what must not happen from reaching Go, whose
- * runtime does not survive a fork, and hand the rest on.
+ * The functions of thunder.h. They check their arguments, refuse calls of a forked child,
+ * in which the Go runtime does not work, and call Go.
  */
 #include "entry.h"
 #include "_cgo_export.h"
@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int forked; /* written once, in a child, before it has threads */
+static int forked; /* set once, in a child, before it has threads */
 
 /*
- * The last error of each thread. Not thread-local storage: a library that holds Go
- * takes all of it from the small reserve for libraries loaded late, where this
- * would not fit.
+ * The last error of each thread. It is not in thread-local storage, because in a library
+ * with Go that would have to fit into the small reserve for libraries loaded late.
  */
 static pthread_key_t last_error;
 enum { longest_error = 4096 };
@@ -49,6 +48,8 @@ const char *thunder_last_error(void) {
 	return mine == NULL ? "" : mine;
 }
 
+int thunder_version(void) { return THUNDER_VERSION; }
+
 static int fail(int code, const char *text) {
 	thunder_set_error(text, strlen(text));
 	return code;
@@ -57,7 +58,7 @@ static int fail(int code, const char *text) {
 #define NOT_IN_CHILD()                                                                                         \
 	if (forked) {                                                                                          \
 		return fail(THUNDER_FORKED, "thunder: this process was forked after the library was loaded; "   \
-		                            "start workers with exec (spawn), or join the job in the child only"); \
+		                            "start workers with exec (spawn), or load the library in the child only"); \
 	}
 
 #define NOT_NULL(p)                                                       \
@@ -68,8 +69,15 @@ static int fail(int code, const char *text) {
 int thunder_init(const thunder_options *options, thunder_comm *out) {
 	NOT_IN_CHILD();
 	NOT_NULL(out);
-	if (options != NULL && options->struct_size != sizeof *options) {
-		return fail(THUNDER_INVALID, "thunder: options have another size than in this library; set struct_size, and use the library's own header");
+	thunder_options mine;
+	if (options != NULL) {
+		/* What comes after rank and size may be missing: the program is older. */
+		if (options->struct_size < offsetof(thunder_options, addrs) || options->struct_size > sizeof mine) {
+			return fail(THUNDER_INVALID, "thunder: options have a size that this library does not know; set struct_size, and use a library that is not older than the header");
+		}
+		memset(&mine, 0, sizeof mine);
+		memcpy(&mine, options, options->struct_size);
+		options = &mine;
 	}
 	return goInit((thunder_options *)options, out);
 }
@@ -127,7 +135,7 @@ static int check(const thunder_request *r) {
 	NOT_IN_CHILD();
 	NOT_NULL(r);
 	if (r->struct_size != sizeof *r) {
-		return fail(THUNDER_INVALID, "thunder: the request has another size than in this library; set struct_size, and use the library's own header");
+		return fail(THUNDER_INVALID, "thunder: the size of the request differs from this library's; set struct_size, and use the header of this library");
 	}
 	if ((r->send == NULL && r->send_bytes > 0) || (r->recv == NULL && r->recv_bytes > 0)) {
 		return fail(THUNDER_INVALID, "thunder: a buffer is NULL but its length is not 0");
@@ -146,7 +154,7 @@ int thunder_start(thunder_comm c, const thunder_request *r, thunder_callback don
 		return code;
 	}
 	if (out == NULL && done == NULL) {
-		return fail(THUNDER_INVALID, "thunder: nobody would learn that the operation is done");
+		return fail(THUNDER_INVALID, "thunder: out and done are both NULL, so nothing could wait for the operation");
 	}
 	return goStart(c, (thunder_request *)r, done, arg, out);
 }

@@ -1,4 +1,4 @@
-/* What the C and the Go side of the library call of each other. */
+/* Functions of the library's C files that its Go files call. */
 #ifndef THUNDER_ENTRY_H
 #define THUNDER_ENTRY_H
 

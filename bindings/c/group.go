@@ -18,20 +18,20 @@ import (
 	"thundercollective"
 )
 
-// A group is a Comm that C holds.
+// A group is a Comm that the C program has a handle of.
 type group struct {
 	*thunder.Comm
-	blocked atomic.Int32 // calls that a thread of the program is waiting in
+	blocked atomic.Int32 // calls that threads of the program wait in
 
 	mu     sync.Mutex
-	memory map[unsafe.Pointer][]byte // of Alloc
+	memory map[unsafe.Pointer][]byte // from Alloc
 }
 
 var groups table[*group]
 
-var errNoGroup = &invalidError{errors.New("thunder: there is no such group, or it was closed")}
+var errNoGroup = &invalidError{errors.New("thunder: no such group, or it was closed")}
 
-// with calls f with a group.
+// with calls f with the group of a handle.
 func with(c C.thunder_comm, f func(g *group) error) C.int {
 	g, ok := groups.get(uint64(c))
 	if !ok {
@@ -59,21 +59,24 @@ func optionsOf(o *C.thunder_options) (thunder.Options, error) {
 		return thunder.Options{}, nil
 	}
 	opts := thunder.Options{
-		Rank: int(o.rank), Size: int(o.size),
-		Addrs: strings.Fields(C.GoString(o.addrs)), Coordinator: C.GoString(o.coordinator), Hostfile: C.GoString(o.hostfile),
-		Insecure: o.insecure != 0, Streams: int(o.streams), Fabric: C.GoString(o.fabric),
-		Timeout:      time.Duration(o.timeout_ms) * time.Millisecond,
-		StartTimeout: time.Duration(o.start_timeout_ms) * time.Millisecond,
+		Join: thunder.Join{
+			Rank: int(o.rank), Size: int(o.size), Addrs: strings.Fields(C.GoString(o.addrs)),
+			Coordinator: C.GoString(o.coordinator), Hostfile: C.GoString(o.hostfile),
+			StartTimeout: time.Duration(o.start_timeout_ms) * time.Millisecond,
+		},
+		Security:  thunder.Security{Insecure: o.insecure != 0},
+		Transport: thunder.Transport{Streams: int(o.streams), Fabric: C.GoString(o.fabric)},
+		Timeout:   time.Duration(o.timeout_ms) * time.Millisecond,
 	}
 	if o.token != nil {
-		opts.Token = C.GoBytes(o.token, C.int(o.token_len))
+		opts.Security.Token = C.GoBytes(o.token, C.int(o.token_len))
 	}
 	if name := C.GoString(o.algo); name != "" {
 		algo, err := thunder.ParseAlgo(name)
 		if err != nil {
 			return opts, fmt.Errorf("thunder: %w", err)
 		}
-		opts.Algo = algo
+		opts.Tuning.Algo = algo
 	}
 	return opts, nil
 }
@@ -101,7 +104,7 @@ func goSplit(c C.thunder_comm, color, key C.int64_t, out *C.thunder_comm) C.int 
 	})
 }
 
-// block notes that a thread waits in a call, until the result is called.
+// block counts a thread as waiting in a call until the returned function is called.
 func (g *group) block() func() {
 	g.blocked.Add(1)
 	return func() { g.blocked.Add(-1) }
@@ -130,7 +133,7 @@ func goFabric(c C.thunder_comm, out *C.char, n C.size_t) C.int {
 	return with(c, func(g *group) error {
 		name := g.Fabric()
 		if uint64(len(name)) >= uint64(n) {
-			return &invalidError{fmt.Errorf("thunder: %d bytes do not hold the name %q", n, name)}
+			return &invalidError{fmt.Errorf("thunder: a buffer of %d bytes is too small for the name %q", n, name)}
 		}
 		dst := unsafe.Slice((*byte)(unsafe.Pointer(out)), n)
 		dst[copy(dst, name)] = 0
@@ -189,7 +192,7 @@ func goFree(c C.thunder_comm, p unsafe.Pointer) C.int {
 		defer g.mu.Unlock()
 		b, ok := g.memory[p]
 		if !ok {
-			return &invalidError{fmt.Errorf("thunder: %p is not memory of this group", p)}
+			return &invalidError{fmt.Errorf("thunder: %p was not allocated with this group", p)}
 		}
 		delete(g.memory, p)
 		return g.Free(b)

@@ -4,8 +4,8 @@ package main
 
 import "sync"
 
-// A table gives numbers to Go values that C holds on to. A number that was never
-// given out, or was taken back, finds nothing; C programs make such mistakes.
+// A table holds Go values under handles, which the C program keeps. A handle that was
+// never valid, or has been removed, finds nothing.
 type table[T any] struct {
 	mu   sync.RWMutex
 	last uint64

@@ -1,4 +1,4 @@
-/* The operations by name: each fills in a request and runs it. */
+/* The named operations: each fills in a request and runs it. */
 #include "thunder.h"
 
 static thunder_request request(int kind, int dtype) {
@@ -16,7 +16,7 @@ static void receive_in(thunder_request *r, void *p, size_t count) {
 	r->recv_bytes = p == NULL ? 0 : count * thunder_dtype_size(r->dtype);
 }
 
-/* The number of ranks, to multiply with; an unknown group is refused later. */
+/* The number of ranks; 0 for an unknown group, which thunder_run refuses. */
 static size_t ranks(thunder_comm c) {
 	int n = thunder_size(c);
 	return n < 0 ? 0 : (size_t)n;

@@ -16,7 +16,7 @@ import (
 	"thundercollective"
 )
 
-// An operation is a Work that C holds.
+// An operation is a Work that the C program has a handle of.
 type operation struct {
 	*thunder.Work
 	group *group
@@ -24,8 +24,8 @@ type operation struct {
 
 var operations table[operation]
 
-// asked is who is to do what.
-func asked(c C.thunder_comm, r *C.thunder_request) (*group, thunder.Request, error) {
+// lookUp returns the group of a handle and the request in Go's terms.
+func lookUp(c C.thunder_comm, r *C.thunder_request) (*group, thunder.Request, error) {
 	g, ok := groups.get(uint64(c))
 	if !ok {
 		return nil, thunder.Request{}, errNoGroup
@@ -36,7 +36,7 @@ func asked(c C.thunder_comm, r *C.thunder_request) (*group, thunder.Request, err
 
 //export goRun
 func goRun(c C.thunder_comm, r *C.thunder_request) C.int {
-	g, req, err := asked(c, r)
+	g, req, err := lookUp(c, r)
 	if err != nil {
 		return fail(err)
 	}
@@ -49,7 +49,7 @@ func goRun(c C.thunder_comm, r *C.thunder_request) C.int {
 
 //export goStart
 func goStart(c C.thunder_comm, r *C.thunder_request, done C.thunder_callback, arg unsafe.Pointer, out *C.thunder_work) C.int {
-	g, req, err := asked(c, r)
+	g, req, err := lookUp(c, r)
 	if err != nil {
 		return fail(err)
 	}
@@ -89,7 +89,7 @@ func callBack(done C.thunder_callback, arg unsafe.Pointer, err error) {
 func goWait(w C.thunder_work, timeoutMS C.int64_t) C.int {
 	op, ok := operations.get(uint64(w))
 	if !ok {
-		return fail(&invalidError{errors.New("thunder: there is no such operation, or it was released")})
+		return fail(&invalidError{errors.New("thunder: no such operation, or it was released")})
 	}
 	select {
 	case <-op.Done():
@@ -117,12 +117,12 @@ func goWait(w C.thunder_work, timeoutMS C.int64_t) C.int {
 //export goRelease
 func goRelease(w C.thunder_work) C.int {
 	if _, ok := operations.remove(uint64(w)); !ok {
-		return fail(&invalidError{errors.New("thunder: there is no such operation, or it was released")})
+		return fail(&invalidError{errors.New("thunder: no such operation, or it was released")})
 	}
 	return C.THUNDER_OK
 }
 
-// deadline is the context of a request.
+// deadline returns the context of a request.
 func deadline(r *C.thunder_request) (context.Context, context.CancelFunc) {
 	if r.timeout_ms <= 0 {
 		return context.Background(), func() {}
@@ -130,8 +130,8 @@ func deadline(r *C.thunder_request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), time.Duration(r.timeout_ms)*time.Millisecond)
 }
 
-// refused marks the error of an operation that left the group as it was: the call
-// itself was wrong.
+// refused makes an invalidError of an error that did not affect the group: the call itself
+// was invalid.
 func refused(g *group, err error) error {
 	if err == nil || g.Err() != nil {
 		return err
@@ -139,7 +139,7 @@ func refused(g *group, err error) error {
 	return &invalidError{err}
 }
 
-// requestOf reads a request. Its buffers are the program's memory, used in place.
+// requestOf converts a request. Its buffers are the program's memory, used in place.
 func requestOf(g *group, r *C.thunder_request) (thunder.Request, error) {
 	req := thunder.Request{
 		Kind: thunder.Kind(r.kind), DType: thunder.DType(r.dtype), Op: thunder.Op(r.op),
@@ -150,7 +150,7 @@ func requestOf(g *group, r *C.thunder_request) (thunder.Request, error) {
 		RecvCounts: countsAt(r.recv_counts, g.Size()),
 	}
 	if C.int32_t(req.Kind) != r.kind || C.int32_t(req.DType) != r.dtype || C.int32_t(req.Op) != r.op {
-		return req, &invalidError{fmt.Errorf("thunder: no operation %d on type %d with reduction %d", r.kind, r.dtype, r.op)}
+		return req, &invalidError{fmt.Errorf("thunder: unknown operation %d, element type %d or reduction %d", r.kind, r.dtype, r.op)}
 	}
 	return req, nil
 }

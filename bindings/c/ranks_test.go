@@ -16,9 +16,8 @@ import (
 	"thundercollective/internal/freeaddr"
 )
 
-// TestRanks builds the library and a C program, and runs it as the ranks of jobs;
-// then both again under AddressSanitizer, which sees the Go side's accesses to C
-// memory as well.
+// TestRanks builds the library and a C program, and runs it as the ranks of jobs; then
+// again with AddressSanitizer, which also sees Go's accesses to C memory.
 func TestRanks(t *testing.T) {
 	cc, err := exec.LookPath("cc")
 	if err != nil {
@@ -43,7 +42,7 @@ func tryASan(t *testing.T, cc string) ([]byte, error) {
 	return exec.Command(cc, "-fsanitize=address", "-o", src+".out", src).CombinedOutput()
 }
 
-// build returns the path of the program, linked with a library beside it.
+// build returns the path of the program, which is linked with a library in its directory.
 func build(t *testing.T, cc string, goFlags, cFlags []string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -14,11 +14,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// defaultRanks is how many local ranks a benchmark has when nothing says
-// otherwise: the fewest that communicate.
+// defaultRanks is the default number of local ranks: the fewest that communicate.
 const defaultRanks = 2
 
-// defaultFabric is what a program gets that does not ask for a fabric.
+// defaultFabric is the fabric of a program that does not select one.
 const defaultFabric = "auto"
 
 type benchFlags struct {
@@ -36,56 +35,54 @@ func newBenchCmd() *cobra.Command {
 		Use:   "bench MODE",
 		Short: "Measure collective operations and check their results",
 		Long: `bench measures one kind of communication over a range of message sizes, and
-checks every result element by element against the exactly known right answer.
+checks every element of every result.
 
 Modes:
 ` + modeList() + `
-Where the ranks are. With -n N, bench starts N ranks on this machine and ends
-with them: processes, or with --fabric mem goroutines of one process. Started as a
-rank of a larger job - by 'thunder launch', by mpirun, srun, torchrun or mlx.launch,
-or with --rank, --world-size and one of --addr, --coordinator and --hostfile - it
-joins that job; rank 0 prints the results. With neither, it starts 2 ranks on this
-machine.
+Ranks. With -n N, bench starts N ranks on this machine: processes or, with
+--fabric mem, goroutines of one process. If it is itself started as a rank of a
+job, it joins that job, and rank 0 prints the results: by 'thunder launch', mpirun,
+srun, torchrun or mlx.launch, or with --rank, --world-size and one of --addr,
+--coordinator and --hostfile. Otherwise it starts 2 ranks on this machine.
 
-What carries the messages. As in a program that asks for nothing else, shared
-memory between ranks of one machine, RDMA where there is some, and TCP between the
-others; --fabric tcp measures TCP, on one machine too. The heading and the rows say
-which it was.
+Fabric. By default bench uses what a program gets by default: shared memory between
+ranks of one machine, RDMA if available, and TCP between the others. --fabric tcp
+measures TCP, also on one machine. The heading and the rows name the fabric.
 
-What the columns mean. They are those of nccl-tests: time is the average of an
-iteration over ranks and iterations; algbw is size over time; busbw is what the
-links carry for that, comparable with the hardware's speed whatever the number
-of ranks; #wrong counts elements that are not exactly right. min, p50 and p99
-are of single iterations. size counts a block for each rank where there are
-blocks (reducescatter, allgather, gather, scatter, alltoall), and is rounded up
-to whole elements. ping-pong: one iteration is there and back. algo is the algorithm,
-or what ranks of one machine do without messages: board, they show each other what is
-short; pooled, they take what they need from each other's memory; roundtrip, they
-lend each other blocks, which are added to where they lie.
+Columns. They are those of nccl-tests: time is the average over ranks and
+iterations; algbw is size over time; busbw is what the links carry, which can be
+compared with the hardware's speed for any number of ranks; #wrong is the number of
+wrong elements. min, p50 and p99 are those of single iterations. size includes a
+block for each rank in modes that have blocks (reducescatter, allgather, gather,
+scatter, alltoall), and is rounded up to whole elements. One iteration of ping-pong
+is a message there and back. algo is the algorithm or, if ranks of one machine send
+no messages, the path: board (they post short data on a shared page), shared (they
+read from each other's memory), roundtrip (they lend each other half of the data;
+the other rank adds to it in place).
 
-matrix has a table for each of: bandwidth from one rank to another; bandwidth of
-both directions together when both are used at once; round trips of 8 bytes, p50
-and p99; and the number of streams. Pairs with several rails are measured over all
-of them and then over each rail alone. With --json a row has from, to, algbw_gbs,
-both_gbs, lat_us and streams; one of a single rail also has rail, with its index,
-near and far address and device, and down if it does not work.
+matrix prints tables of: the bandwidth from one rank to another; the bandwidth of
+both directions together when both are used at once; the time of 8 bytes there and
+back, p50 and p99; and the number of streams. Pairs with several rails are measured
+over all of them, then over each rail alone. With --json a row has from, to,
+algbw_gbs, both_gbs, lat_us and streams; a row about a single rail also has rail,
+with its index, near and far address and device, and down if it does not work.
 
-Exit status: 0 if all went well, 1 if the run failed or any element was wrong,
-2 if the command line is not right.`,
-		Example: `  # two local ranks, 4 B to 64 MiB, as a program would have it, and over TCP
+Exit status: 0 on success, 1 if the run failed or any element was wrong, 2 if the
+command line is invalid.`,
+		Example: `  # two local ranks, 4 B to 64 MiB, over the default fabric and over TCP
   thunder bench allreduce
   thunder bench allreduce --fabric tcp
 
   # nine ranks in one process, one algorithm, 16-bit floats, every power of two
   thunder bench allreduce -n 9 --fabric mem --algo hd --dtype bf16 --factor 2
 
-  # for scripts: one JSON object a row; and a picture
+  # for scripts: one JSON object for each row; and a picture
   thunder bench alltoall -n 4 --json --svg alltoall.svg
 
-  # every ordered pair of ranks, and every cable where a pair has several
+  # every ordered pair of ranks, and every rail of pairs that have several
   thunder bench matrix -n 4 --svg matrix.svg
 
-  # one rank on each of two machines; the token keeps strangers out
+  # one rank on each of two machines; the token keeps other processes out
   head -c 32 /dev/urandom | base64 > job.token   # copy it to both
   thunder bench sendrecv --rank 0 --world-size 2 --coordinator 10.0.0.1:7000 --token-file job.token
   thunder bench sendrecv --rank 1 --world-size 2 --coordinator 10.0.0.1:7000 --token-file job.token`,
@@ -98,12 +95,12 @@ Exit status: 0 if all went well, 1 if the run failed or any element was wrong,
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.IntVarP(&f.ranks, "ranks", "n", 0, "start `N` ranks on this machine")
-	fs.StringVar(&f.work.fabric, "fabric", "", "`FABRIC` that carries the messages: tcp, rdma, shm for ranks of one machine, auto for the best of them, or mem for ranks in one process (default auto) (THUNDER_FABRIC)")
+	fs.StringVar(&f.work.fabric, "fabric", "", "`FABRIC` that carries the messages: tcp, rdma, shm (ranks of one machine), auto (the best of these), or mem (ranks in one process) (default auto) (THUNDER_FABRIC)")
 	f.work.addSweep(fs)
 	f.work.addCommon(fs)
 	renamed(cmd, "apart", "barrier-each")
-	fs.BoolVar(&f.json, "json", false, "print one JSON object a row")
-	fs.BoolVar(&f.rails, "rails", false, "print what went over each rail of rank 0, where ranks are joined by several")
+	fs.BoolVar(&f.json, "json", false, "print one JSON object for each row")
+	fs.BoolVar(&f.rails, "rails", false, "print the traffic of each rail of rank 0, if ranks are connected by several")
 	fs.StringVar(&f.svg, "svg", "", "draw the results into an SVG `FILE`; matrix: a heat map")
 	fs.StringVar(&f.svg, "plot", "", "the same as --svg")
 	fs.Lookup("plot").Hidden = true // the older name
@@ -135,7 +132,7 @@ func oneMode(_ *cobra.Command, args []string) error {
 		names = append(names, string(m))
 	}
 	if len(args) != 1 {
-		return usagef("give one mode, one of %s", strings.Join(names, " "))
+		return usagef("want one mode: %s", strings.Join(names, " "))
 	}
 	return nil
 }
@@ -164,7 +161,7 @@ func (f *benchFlags) run(cmd *cobra.Command, mode string) error {
 // local runs all ranks on this machine.
 func (f *benchFlags) local(cmd *cobra.Command, cfg bench.Config, ranks int) error {
 	if fabrics := []string{"auto", "tcp", "rdma", "shm", "mem"}; !slices.Contains(fabrics, cfg.Fabric) {
-		return usagef("--fabric: unknown fabric %q, want one of %s", cfg.Fabric, strings.Join(fabrics, " "))
+		return usagef("--fabric: unknown fabric %q; want one of %s", cfg.Fabric, strings.Join(fabrics, " "))
 	}
 	if cfg.Fabric == "mem" {
 		cfg.Streams = 1
@@ -173,19 +170,19 @@ func (f *benchFlags) local(cmd *cobra.Command, cfg bench.Config, ranks int) erro
 		return err
 	}
 	if need, have := cfg.Memory(ranks), availableMemory(); have > 0 && need > have {
-		return usagef("%d local ranks need %s of buffers for this, and %s of memory are free; give a smaller --max or --size, or fewer ranks",
+		return usagef("%d local ranks need %s for buffers, but only %s of memory is available; use a smaller --max or --size, or fewer ranks",
 			ranks, bench.FormatSize(float64(need)), bench.FormatSize(float64(have)))
 	}
 	r := &report{cfg: cfg, ranks: ranks, where: plural.Count(ranks, "local rank"), json: f.json, svg: f.svg}
 	run := localRun{cfg: cfg, ranks: ranks, timeout: f.work.timeout, sums: f.work.sums}
 	err := r.watch(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), run.run)
 	if f.rails && err == nil {
-		err = printRails(cmd.OutOrStdout(), 0, nil, f.json) // there are no several on one machine
+		err = printRails(cmd.OutOrStdout(), 0, nil, f.json) // ranks on one machine have no rails
 	}
 	return err
 }
 
-// watch runs a benchmark under the report.
+// watch runs a benchmark and reports its rows.
 func (r *report) watch(ctx context.Context, out, status io.Writer, run func(context.Context, func(bench.Row), io.Writer) error) error {
 	r.begin(out, status)
 	if err := run(ctx, r.add, r.line); err != nil {
@@ -198,7 +195,7 @@ func (r *report) watch(ctx context.Context, out, status io.Writer, run func(cont
 	return r.end()
 }
 
-// joined is one rank of a job; rank 0 reports.
+// joined runs as one rank of a job; rank 0 reports.
 func (f *benchFlags) joined(cmd *cobra.Command, cfg bench.Config) error {
 	comm, err := f.join.toMeasure(cmd, &f.work, cfg)
 	if err != nil {
@@ -210,7 +207,7 @@ func (f *benchFlags) joined(cmd *cobra.Command, cfg bench.Config) error {
 		if err := bench.Run(ctx, comm, cfg, emit); err != nil {
 			return err
 		}
-		// Nobody leaves before everybody has looked at what is still there.
+		// No rank may leave before all have read the counters of their rails.
 		rails = comm.Rails()
 		return thunder.Barrier(ctx, comm)
 	}
@@ -230,12 +227,12 @@ func (f *benchFlags) joined(cmd *cobra.Command, cfg bench.Config) error {
 		return err
 	}
 	if wrongError(rows) != nil {
-		return &failure{code: exitFailed} // rank 0 says what
+		return &failure{code: exitFailed} // rank 0 reports which
 	}
 	return nil
 }
 
-// whereabouts says which machines the ranks are on.
+// whereabouts names the machines that the ranks run on.
 func whereabouts(comm *thunder.Comm) string {
 	var names []string
 	for r := range comm.Size() {

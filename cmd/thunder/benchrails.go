@@ -25,8 +25,8 @@ type railRow struct {
 	Resent    int    `json:"resent_segments"`
 }
 
-// printRails shows what went over each rail of a rank: with asJSON an object with
-// the one field "rails".
+// printRails prints the traffic of each rail of a rank; with asJSON, as an object with one
+// field, "rails".
 func printRails(w io.Writer, rank int, rails []thunder.Rail, asJSON bool) error {
 	rows := []railRow{}
 	for _, r := range rails {

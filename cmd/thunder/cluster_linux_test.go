@@ -56,7 +56,7 @@ func (c *fakeCluster) write(name, text string, mode os.FileMode) {
 	}
 }
 
-// look prepares the reports anew from how the namespaces are now.
+// look prepares the reports again, from the current state of the namespaces.
 func (c *fakeCluster) look() {
 	c.t.Helper()
 	for i, m := range c.lab.Machines(10) {
@@ -124,7 +124,7 @@ func TestBringUp(t *testing.T) {
 	}
 }
 
-// Two thunders that disagree about the report's form are told apart.
+// Two versions of thunder with different report formats are detected.
 func TestOtherVersionThere(t *testing.T) {
 	c := newFakeCluster(t)
 	c.write("lab1.json", `{"machines":[{"schema":999}]}`, 0o600)

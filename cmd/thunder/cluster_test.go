@@ -87,7 +87,7 @@ func TestClusterUsage(t *testing.T) {
 	for args, says := range map[string]string{
 		"topo --root nowhere":                                  "nowhere",
 		"topo --root x --hosts a":                              "one or the other",
-		"topo --form xml --root " + storyDir:                   "neither thunder nor mlx",
+		"topo --form xml --root " + storyDir:                   "want thunder or mlx",
 		"topo --hosts -x":                                      "dash",
 		"doctor --manifest out.pdf":                            ".md or .html",
 		"setup --apply --undo":                                 "one or the other",

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// clusterFlags say which machines topo, doctor and setup look at: this one,
-// others over ssh, or captured ones.
+// clusterFlags select the machines for topo, doctor and setup: this one, others over ssh,
+// or captured ones.
 type clusterFlags struct {
 	hosts   string
 	root    string
@@ -23,21 +23,20 @@ type clusterFlags struct {
 }
 
 func (f *clusterFlags) add(fs *pflag.FlagSet) {
-	fs.StringVar(&f.hosts, "hosts", "", "`HOSTS` to ask over ssh, with commas: a,b,user@c (default: this machine)")
-	fs.StringVar(&f.root, "root", "", "read captured machines from `PATH`: a folder, a support bundle, a .txtar file")
+	fs.StringVar(&f.hosts, "hosts", "", "comma-separated `HOSTS` to query over ssh: a,b,user@c (default: this machine)")
+	fs.StringVar(&f.root, "root", "", "read captured machines from `PATH`: a directory, a support bundle, or a .txtar file")
 	fs.StringVar(&f.ssh, "ssh", "", "ssh `COMMAND` with its options")
-	fs.StringVar(&f.thunder, "thunder", "", "where thunder is on the other machines")
+	fs.StringVar(&f.thunder, "thunder", "", "path of thunder on the other machines")
 }
 
-// check finds that no machine was named where some were meant to be. Errors are about
-// usage.
+// check returns a usage error if a flag that names machines is given but empty.
 func (f *clusterFlags) check(fs *pflag.FlagSet) error { return notEmpty(fs, "hosts", "root") }
 
 func (f *clusterFlags) runner() *sshrun.Runner {
 	return &sshrun.Runner{SSH: strings.Fields(f.ssh), RemotePath: f.thunder, Self: sshrun.Executable()}
 }
 
-// graph asks the machines.
+// graph queries the machines.
 func (f *clusterFlags) graph(ctx context.Context) (*topology.Graph, error) {
 	machines, err := f.machines(ctx)
 	if err != nil {
@@ -49,7 +48,7 @@ func (f *clusterFlags) graph(ctx context.Context) (*topology.Graph, error) {
 func (f *clusterFlags) machines(ctx context.Context) ([]*probe.Machine, error) {
 	switch {
 	case f.root != "" && f.hosts != "":
-		return nil, usagef("--root reads captured machines and --hosts asks live ones; give one or the other")
+		return nil, usagef("--root reads captured machines and --hosts queries live ones; use one or the other")
 	case f.root != "":
 		machines, err := probe.Captured(ctx, f.root)
 		if err != nil {
@@ -66,7 +65,7 @@ func (f *clusterFlags) machines(ctx context.Context) ([]*probe.Machine, error) {
 	return []*probe.Machine{probe.Probe(ctx, probe.Live())}, nil
 }
 
-// names are the machines of --hosts.
+// names returns the machines of --hosts.
 func (f *clusterFlags) names() ([]string, error) {
 	list, err := hostlist.ParseList(f.hosts)
 	if err != nil {

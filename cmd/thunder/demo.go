@@ -23,13 +23,13 @@ func newDemoCmd() *cobra.Command {
 	d := &demo{}
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "The two-minute tour, on this machine alone",
-		Long: `demo shows on this machine alone what thunder does, in well under two minutes:
-ranks in one process and ranks as processes that talk over TCP; every collective
-operation with every element type, each result checked element by element; a
-sweep over message sizes; and a picture of it.
+		Short: "Take a two-minute tour on this machine",
+		Long: `demo shows what thunder does, on this machine alone and in less than two minutes:
+ranks in one process, and ranks in processes of their own that communicate over TCP;
+every collective operation with every element type, every element checked; a sweep
+over message sizes; and a picture of it.
 
-Exit status: 0 if every result is right, 1 if not.`,
+Exit status: 0 if every result is correct, 1 if not.`,
 		Example: `  thunder demo
   thunder demo --plot tour.svg
   thunder demo --json | jq -s 'map(.wrong) | add'`,
@@ -39,12 +39,12 @@ Exit status: 0 if every result is right, 1 if not.`,
 		}),
 	}
 	cmd.Flags().IntVarP(&d.ranks, "ranks", "n", 4, "`N` ranks")
-	cmd.Flags().StringVar(&d.plot, "plot", "", "`FILE` for the picture (default: a new one in the directory for temporary files)")
+	cmd.Flags().StringVar(&d.plot, "plot", "", "`FILE` for the picture (default: a new temporary file)")
 	cmd.Flags().BoolVar(&d.json, "json", false, "print the rows of every benchmark as JSON, and nothing else")
 	return cmd
 }
 
-// A demo is the tour under way.
+// A demo is a tour in progress.
 type demo struct {
 	ranks int
 	plot  string
@@ -53,7 +53,7 @@ type demo struct {
 	out   io.Writer
 	errs  io.Writer
 	color bench.Color
-	rows  []bench.Row // all of them
+	rows  []bench.Row // of all benchmarks
 }
 
 // maxDemoRanks keeps the tour short and its memory small.
@@ -61,7 +61,7 @@ const maxDemoRanks = 16
 
 func (d *demo) run(cmd *cobra.Command) error {
 	if d.ranks < 1 || d.ranks > maxDemoRanks {
-		return usagef("-n: the tour has 1 to %d ranks, not %d; 'thunder bench' takes more", maxDemoRanks, d.ranks)
+		return usagef("-n: the tour takes 1 to %d ranks, not %d; 'thunder bench' takes more", maxDemoRanks, d.ranks)
 	}
 	if err := writable("--plot", d.plot); err != nil {
 		return err
@@ -70,8 +70,8 @@ func (d *demo) run(cmd *cobra.Command) error {
 	d.color = bench.Color(colourful(d.out))
 	ctx, start := cmd.Context(), time.Now()
 	d.say("%s\n\n", d.color.Bold("thunder "+strings.Fields(version())[0]+": a tour of one machine"))
-	d.say("%s, %d cores. A rank is one member of a job; here %d of them share this\nmachine, on a desk each would have its own.\n", bench.CPU(), runtime.NumCPU(), d.ranks)
-	for _, part := range []func(context.Context) error{d.inProcess, d.processes, d.sweep, d.death} {
+	d.say("%s, %d cores. A rank is one process of a job. Here %d ranks share this\nmachine; on a desk, each would have its own.\n", bench.CPU(), runtime.NumCPU(), d.ranks)
+	for _, part := range []func(context.Context) error{d.inProcess, d.processes, d.sweep, d.killRank} {
 		if err := part(ctx); err != nil {
 			return err
 		}
@@ -80,11 +80,11 @@ func (d *demo) run(cmd *cobra.Command) error {
 		return err
 	}
 	d.say("\n%s %d results, %s\nNext: 'thunder bench allreduce --help', and the same between two machines.\n",
-		d.color.Good("All right:"), len(d.rows), "none of them with a wrong element, in "+time.Since(start).Round(100*time.Millisecond).String()+".")
+		d.color.Good("All correct:"), len(d.rows), "without a wrong element, in "+time.Since(start).Round(100*time.Millisecond).String()+".")
 	return nil
 }
 
-// say prints, unless the output is for programs.
+// say prints text, unless the output is JSON.
 func (d *demo) say(format string, args ...any) {
 	if !d.json {
 		fmt.Fprintf(d.out, format, args...)
@@ -104,7 +104,7 @@ func (d *demo) keep(rows []bench.Row) error {
 	return nil
 }
 
-// verdict prints a line about rows that were measured, and keeps them.
+// verdict prints a line about measured rows, and keeps them.
 func (d *demo) verdict(name string, what string, rows []bench.Row) error {
 	mark := d.color.Good("ok")
 	if wrongError(rows) != nil {
@@ -114,14 +114,14 @@ func (d *demo) verdict(name string, what string, rows []bench.Row) error {
 	return d.keep(rows)
 }
 
-// checkSizes are where schedules change their ways: nothing, fewer elements than
-// ranks, an odd number, several segments.
+// checkSizes are sizes at which schedules change: nothing, fewer elements than ranks, an
+// odd number, several segments.
 var checkSizes = []int64{0, 8, 1000, 300_000}
 
-// inProcess checks every collective with every type, reduction and algorithm, on
-// ranks that are goroutines.
+// inProcess checks every collective with every type, reduction and algorithm, on ranks that
+// are goroutines.
 func (d *demo) inProcess(ctx context.Context) error {
-	d.say("\n%s\n", d.color.Bold("1. Is it right? Ranks in one process, every type, reduction and algorithm"))
+	d.say("\n%s\n", d.color.Bold("1. Is it correct? Ranks in one process, every type, reduction and algorithm"))
 	group, err := thunder.Local(d.ranks, thunder.Options{})
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (d *demo) inProcess(ctx context.Context) error {
 	return nil
 }
 
-// demoVariants lists what a mode is checked with.
+// demoVariants lists the configurations with which a mode is checked.
 func demoVariants(mode bench.Mode) []bench.Config {
 	var list []bench.Config
 	for _, algo := range append([]thunder.Algo{thunder.Auto}, mode.Algos()...) {
@@ -164,9 +164,9 @@ func demoVariants(mode bench.Mode) []bench.Config {
 	return list
 }
 
-// processes checks the collectives between processes, each with other types.
+// processes checks the collectives between processes, each with different types.
 func (d *demo) processes(ctx context.Context) error {
-	d.say("\n%s\n", d.color.Bold("2. The same between processes, over TCP, that prove to each other who they are"))
+	d.say("\n%s\n", d.color.Bold("2. The same between processes, over authenticated TCP connections"))
 	types := thunder.DTypes()
 	for i, mode := range bench.Collectives() {
 		begin := time.Now()
@@ -203,7 +203,7 @@ func (d *demo) sweep(ctx context.Context) error {
 		if err := d.keep(r.rows); err != nil {
 			return err
 		}
-		// What auto stands for on one machine is shared memory, where there is.
+		// On one machine, auto means shared memory if available.
 		lines = append(lines, bench.Line{Name: r.rows[0].Fabric, Rows: r.rows})
 	}
 	d.bars(lines)
@@ -212,7 +212,7 @@ func (d *demo) sweep(ctx context.Context) error {
 
 // bars draws the sweeps with characters.
 func (d *demo) bars(lines []bench.Line) {
-	d.say("\n%s\n", d.color.Bold("4. In one picture: TCP, memory shared by processes, and ranks in one process"))
+	d.say("\n%s\n", d.color.Bold("4. In one picture: TCP, shared memory, and ranks in one process"))
 	peaks := make([]bench.Row, len(lines))
 	best := 0.0
 	for i, l := range lines {
@@ -236,7 +236,7 @@ func (d *demo) picture(lines []bench.Line) error {
 	if path == "" {
 		f, err := os.CreateTemp("", "thunder-demo-*.svg")
 		if err != nil {
-			return fmt.Errorf("make a file for the picture: %w", err)
+			return fmt.Errorf("create a file for the picture: %w", err)
 		}
 		path = f.Name()
 		if err := f.Close(); err != nil {

@@ -44,7 +44,7 @@ func TestDemoTour(t *testing.T) {
 	if res.code != 0 {
 		t.Fatalf("exit code %d\n%s\n%s", res.code, res.stdout, res.stderr)
 	}
-	for _, want := range []string{"drawn to " + svg, "lost rank 1", "ok  all 1 others named rank 1", "All right: "} {
+	for _, want := range []string{"drawn to " + svg, "lost rank 1", "ok  all 1 others named rank 1", "All correct: "} {
 		if !strings.Contains(res.stdout, want) {
 			t.Errorf("%q is not in\n%s", want, res.stdout)
 		}

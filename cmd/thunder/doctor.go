@@ -26,28 +26,28 @@ func newDoctorCmd() *cobra.Command {
 	f := &doctorFlags{}
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check machines and cables, and say what to fix",
-		Long: `doctor checks one machine or several, and every cable between them, in the order
-in which a link is brought up: the physical link, TCP over it, RDMA over it. Each
-check is PASS, WARN or FAIL; what is not PASS comes with its cause and the exact
-fix. NOTE is worth knowing, SKIP could not be checked, NONE is not there.
+		Short: "Check machines and cables, and tell what to fix",
+		Long: `doctor checks one or more machines and every cable between them, in the order in
+which a link is brought up: the physical link, TCP over it, RDMA over it. Each check
+is PASS, WARN or FAIL; WARN and FAIL come with the cause and the exact fix. NOTE is
+information, SKIP could not be checked, NONE does not exist on the machine.
 
-With --hosts it also runs our own benchmark over each cable that can carry it, and
-perftest beside it where that is installed, and judges the result against what the
-link should do: over Thunderbolt 5 RDMA 7.0 GB/s is champagne, 6 to 7 fine, 3 to 6
-worth investigating, less a reason to stop; TCP should reach 5.5 GB/s. Other links
-are judged from their own speed.
+With --hosts it also runs the thunder benchmark over each cable that can carry it,
+and perftest if installed, and compares the result with what the link should do. RDMA
+over Thunderbolt 5: 7.0 GB/s is excellent, 6 to 7 good, 3 to 6 worth investigating,
+less a reason to stop; TCP should reach 5.5 GB/s. Other links are compared with their
+own speed.
 
---manifest writes it all down as a launch manifest, in Markdown or as one
-self-contained HTML file, by the name's ending.
+--manifest writes everything to a launch manifest: Markdown, or one self-contained
+HTML file, depending on the file name.
 
-Exit status: 0 if everything works, with warnings or without; 1 if something is
-broken; 2 if the command line is not right; 3 if there is nothing here to check,
-neither Thunderbolt nor RDMA.`,
+Exit status: 0 if everything works, with or without warnings; 1 if something is
+broken; 2 if the command line is invalid; 3 if there is nothing to check: neither
+Thunderbolt nor RDMA.`,
 		Example: `  # this machine
   thunder doctor
 
-  # all machines, with measurements, written down
+  # all machines, with measurements, and a manifest
   thunder doctor --hosts studio-a,studio-b --manifest launch.html --manifest launch.md
 
   # somebody else's machines, from the bundle they sent
@@ -59,9 +59,9 @@ neither Thunderbolt nor RDMA.`,
 	fs.SortFlags = false
 	f.cluster.add(fs)
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
-	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print only what is not as it should be")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print only problems")
 	fs.BoolVar(&f.noBench, "no-bench", false, "send no traffic")
-	fs.StringVar(&f.max, "max", "64MiB", "greatest message `SIZE` of the benchmark")
+	fs.StringVar(&f.max, "max", "64MiB", "largest message `SIZE` of the benchmark")
 	fs.StringArrayVar(&f.manifest, "manifest", nil, "write the launch manifest to `FILE`, .md or .html; may be given twice")
 	return cmd
 }
@@ -114,7 +114,7 @@ func (f *doctorFlags) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// measure runs the benchmark over the cables, where machines can be asked to.
+// measure runs the benchmark over the cables between machines that can be reached.
 func (f *doctorFlags) measure(cmd *cobra.Command, g *topology.Graph) []doctor.Measurement {
 	switch {
 	case f.cluster.root != "":
@@ -122,7 +122,7 @@ func (f *doctorFlags) measure(cmd *cobra.Command, g *topology.Graph) []doctor.Me
 	case f.noBench:
 		return doctor.NotMeasured(g, "--no-bench was given")
 	case f.cluster.hosts == "":
-		return nil // one machine has no cable of which both ends are known
+		return nil // with one machine, no cable has both ends known
 	}
 	m := &doctor.Meter{Hosts: f.cluster.runner(), Max: f.max}
 	if status := cmd.ErrOrStderr(); isTerminal(status) {

@@ -25,13 +25,13 @@ func newEnvCmd() *cobra.Command {
 		Long: `env lists the environment variables that thunder, the library and its bindings
 read: the value that each has here, where it comes from (the environment, the
 default, or the launcher that started this process), and what it means. Secrets
-are not printed. Flags and options of a program win over variables.
+are not printed. Flags and options of a program take precedence over variables.
 
-A variable that has a value it cannot have, or that is misspelt, is marked with an
-exclamation mark.
+A variable that has an invalid value or is misspelt is marked with an exclamation
+mark.
 
-Exit status: 0 if all variables are right, 2 if one is not.`,
-		Example: `  # what is set here, and what could be
+Exit status: 0 if all variables are valid, 2 if one is not.`,
+		Example: `  # what is set here, and what can be
   thunder env
 
   # what the ranks of a job get
@@ -49,7 +49,7 @@ Exit status: 0 if all variables are right, 2 if one is not.`,
 	return cmd
 }
 
-// run prints the variables. What is wrong with them is an error about usage.
+// run prints the variables. If one is invalid, it returns a usage error.
 func (f *envFlags) run(w io.Writer, environ []string) error {
 	list, wrong := env.Survey(environ)
 	var shown []env.Setting
@@ -80,7 +80,8 @@ func (f *envFlags) print(w io.Writer, list []env.Setting) error {
 	return err
 }
 
-// envTable is the table for people, in sections by the parts that use the variables.
+// envTable returns the table for people, with a section for each part of the project that
+// reads variables.
 func envTable(list []env.Setting, color bench.Color) string {
 	names, values := 0, 0
 	for _, s := range list {
@@ -114,6 +115,5 @@ func envTable(list []env.Setting, color bench.Color) string {
 	return b.String()
 }
 
-// maxEnvValue is how wide the column of values is made for a value; longer ones reach
-// beyond it.
+// maxEnvValue limits the width of the column of values; longer values extend beyond it.
 const maxEnvValue = 40

@@ -15,15 +15,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit codes of every verb. A verb that passes on the code of a program it ran
-// says so in its help.
+// Exit codes of every verb. A verb that returns the exit code of a program it ran documents
+// that in its help.
 const (
 	exitOK     = 0
-	exitFailed = 1 // the work was begun and failed, or its result is wrong
-	exitUsage  = 2 // the command line or an input file is not right
+	exitFailed = 1 // the work failed, or its result is wrong
+	exitUsage  = 2 // the command line or an input file is invalid
 )
 
-// A usageError says that the command line is not right, and what would be.
+// A usageError reports that the command line is invalid, and what would be valid.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -33,11 +33,10 @@ func usagef(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
-// A failure is an error of the work itself, as opposed to one of the command
-// line.
+// A failure is an error of the work itself, as opposed to one of the command line.
 type failure struct {
 	code int
-	err  error // nil when everything there is to say was said
+	err  error // nil if everything has been printed already
 }
 
 func (e *failure) Error() string {
@@ -49,8 +48,8 @@ func (e *failure) Error() string {
 
 func (e *failure) Unwrap() error { return e.err }
 
-// working wraps the function behind a verb. It refuses to run in an environment with
-// misspelt variables, whether or not the verb would use them, and sorts errors as coded.
+// working wraps the function of a verb. It fails if the environment contains misspelt
+// variables, whether or not the verb uses them, and classifies errors like coded.
 func working(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return coded(func(cmd *cobra.Command, args []string) error {
 		if _, err := env.Names(os.Environ()); err != nil {
@@ -60,9 +59,9 @@ func working(run func(cmd *cobra.Command, args []string) error) func(*cobra.Comm
 	})
 }
 
-// coded wraps the function behind a verb so that its errors, unless they are
-// about usage or carry a code already, count as failures. What cobra itself
-// complains about never gets here and is about usage.
+// coded wraps the function of a verb so that its errors count as failures, unless they are
+// usage errors or have an exit code already. Errors of cobra itself do not pass through
+// here; they are usage errors.
 func coded(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		err := run(cmd, args)
@@ -78,8 +77,8 @@ func coded(run func(cmd *cobra.Command, args []string) error) func(*cobra.Comman
 	}
 }
 
-// badInput reports whether an error is about what the library was given: by flags, by
-// variables or in a hostfile.
+// badInput reports whether an error is about the input of the library: flags, variables or
+// a hostfile.
 func badInput(err error) bool {
 	_, option := errors.AsType[*thunder.OptionError](err)
 	_, variable := errors.AsType[*env.Error](err)
@@ -110,13 +109,13 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		return fail.code
 	default:
-		fmt.Fprintf(stderr, "%s: %s\nRun '%s --help' for what it takes.\n", cmd.CommandPath(), message(err), cmd.CommandPath())
+		fmt.Fprintf(stderr, "%s: %s\nRun '%s --help' for usage.\n", cmd.CommandPath(), message(err), cmd.CommandPath())
 		return exitUsage
 	}
 }
 
-// message is the text of an error without the name of the library, which the
-// command's own name in front of it says already.
+// message returns the text of an error without the name of the library, since the name of
+// the command precedes it.
 func message(err error) string {
 	return strings.ReplaceAll(err.Error(), "thunder: ", "")
 }

@@ -9,8 +9,8 @@ import (
 	"thundercollective/internal/bench"
 )
 
-// explanation is what --explain and --idle add to a report: why each row took what
-// it took, as far as the model knows.
+// explanation returns what --explain and --idle add to a report: the prediction of the
+// model for each row.
 func explanation(rows []bench.Row) string {
 	var b strings.Builder
 	unknown := false
@@ -34,12 +34,12 @@ func explanation(rows []bench.Row) string {
 		fmt.Fprintf(&b, "# %12d %9s %9d %8s %14.2f %14.2f %8.2f\n", row.SizeBytes, row.Algo, row.Segment, streamsOf(row), *row.Predicted, row.Lat.P50, row.Lat.P50/(*row.Predicted))
 	}
 	if unknown {
-		b.WriteString("# Predictions are of algorithms that send messages; rows without one send none (thunder bench --help).\n")
+		b.WriteString("# Predictions are for algorithms that send messages; rows without a prediction send none (see thunder bench --help).\n")
 	}
 	return b.String()
 }
 
-// describeLinks says what messages cost.
+// describeLinks describes the cost of messages.
 func describeLinks(m *thunder.Model) string {
 	s := fmt.Sprintf("a message of %.2f µs, %.2f GB/s", m.Alpha, perMicro(m.Beta))
 	if m.Local != nil {
@@ -48,7 +48,7 @@ func describeLinks(m *thunder.Model) string {
 	return s
 }
 
-// describeCrowd says by what the prediction was multiplied because ranks share cores.
+// describeCrowd describes the factor on the prediction if ranks share cores.
 func describeCrowd(rows []bench.Row) string {
 	for _, row := range rows {
 		if row.Crowding > 0 {
@@ -58,7 +58,7 @@ func describeCrowd(rows []bench.Row) string {
 	return ""
 }
 
-// streamsOf is the number of TCP streams to a peer, where there are any.
+// streamsOf returns the number of TCP streams to a peer, or "-" if there are none.
 func streamsOf(row bench.Row) string {
 	if !strings.Contains(row.Fabric, "tcp") {
 		return "-"
@@ -66,7 +66,7 @@ func streamsOf(row bench.Row) string {
 	return strconv.Itoa(row.Streams)
 }
 
-// perMicro turns µs for 1000 bytes into GB/s.
+// perMicro converts µs for 1000 bytes to GB/s.
 func perMicro(cost float64) float64 {
 	if cost == 0 {
 		return 0

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// workFlags say what to measure and with what.
+// workFlags select what to measure and how.
 type workFlags struct {
 	fabric  string
 	algo    string
@@ -44,29 +44,29 @@ func (f *workFlags) addCommon(fs *pflag.FlagSet) {
 	fs.StringVar(&f.dtype, "dtype", "f32", "element `TYPE`: "+join(thunder.DTypes()))
 	fs.StringVar(&f.op, "op", "sum", "`REDUCTION`: "+join(thunder.Ops()))
 	fs.StringVar(&f.algo, "algo", "auto", "`ALGORITHM`: "+join(algos()))
-	fs.IntVar(&f.streams, "num-streams", 0, "TCP streams to each peer (default: those of THUNDER_PROFILE, or what suits the processors)")
-	fs.IntVar(&f.root, "root", 0, "`RANK` that is the root of broadcast, reduce, gather and scatter")
-	fs.IntVar(&f.iters, "iters", 0, "timed iterations of each size (default: what fits a quarter of a second)")
-	fs.IntVar(&f.warmup, "warmup", -1, "iterations before that are not timed (default: by size)")
+	fs.IntVar(&f.streams, "num-streams", 0, "TCP streams to each peer (default: from THUNDER_PROFILE, or by the number of processors)")
+	fs.IntVar(&f.root, "root", 0, "root `RANK` of broadcast, reduce, gather and scatter")
+	fs.IntVar(&f.iters, "iters", 0, "timed iterations of each size (default: as many as fit in a quarter of a second)")
+	fs.IntVar(&f.warmup, "warmup", -1, "iterations before the timed ones (default: by size)")
 	fs.BoolVar(&f.noCheck, "no-check", false, "do not check the results")
 	fs.BoolVar(&f.sums, "checksum", false, "send a checksum with every message over TCP, on all ranks or on none (THUNDER_CHECKSUM=1)")
 	fs.BoolVar(&f.barrier, "barrier-each", false, "perform a barrier before each iteration, so that the root of a broadcast cannot run ahead")
-	fs.BoolVar(&f.alloc, "alloc", false, "take the buffers from the fabric's own memory (Comm.Alloc)")
-	fs.BoolVar(&f.explain, "explain", false, "measure what a message costs first, and print the time predicted from it beside each row")
-	fs.DurationVar(&f.idle, "idle", 0, "barrier: hold the last rank back for so long, and print the processor time of those that wait")
+	fs.BoolVar(&f.alloc, "alloc", false, "use buffers from the fabric's own memory (Comm.Alloc)")
+	fs.BoolVar(&f.explain, "explain", false, "first measure the cost of messages, then print the time predicted from it for each row")
+	fs.DurationVar(&f.idle, "idle", 0, "barrier: delay the last rank by this time, and print the processor time of the waiting ranks")
 	fs.DurationVar(&f.timeout, "timeout", 0, "time limit of a single operation (default 5m0s) (THUNDER_TIMEOUT)")
 	fs.Lookup("iters").DefValue = "0"
 	fs.Lookup("warmup").DefValue = "0"
 }
 
 func (f *workFlags) addSweep(fs *pflag.FlagSet) {
-	fs.StringVar(&f.min, "min", strconv.Itoa(bench.DefaultMin), "least message `SIZE`: bytes, or with KiB, MiB, GiB")
-	fs.StringVar(&f.max, "max", "64MiB", "greatest message `SIZE`")
-	fs.IntVar(&f.factor, "factor", bench.DefaultFactor, "each size is the one before times this")
-	fs.StringVar(&f.size, "size", "", "one message `SIZE`, instead of --min and --max; matrix: default 4MiB")
+	fs.StringVar(&f.min, "min", strconv.Itoa(bench.DefaultMin), "smallest message `SIZE`: bytes, or with KiB, MiB, GiB")
+	fs.StringVar(&f.max, "max", "64MiB", "largest message `SIZE`")
+	fs.IntVar(&f.factor, "factor", bench.DefaultFactor, "factor from each size to the next")
+	fs.StringVar(&f.size, "size", "", "a single message `SIZE` instead of --min and --max; matrix: default 4MiB")
 }
 
-// algos lists what --algo takes, Auto first.
+// algos lists the values of --algo, Auto first.
 func algos() []thunder.Algo {
 	list := []thunder.Algo{thunder.Auto}
 	for a := thunder.Auto + 1; a.Valid(); a++ {
@@ -87,7 +87,7 @@ func texts[T fmt.Stringer](list []T) []string {
 	return out
 }
 
-// complete teaches the shell the values of the flags.
+// complete registers the values of the flags for shell completion.
 func (f *workFlags) complete(cmd *cobra.Command) {
 	for name, values := range map[string][]string{
 		"dtype": texts(thunder.DTypes()), "op": texts(thunder.Ops()), "algo": texts(algos()),
@@ -105,12 +105,12 @@ func completeModes(cmd *cobra.Command) {
 }
 
 func completeFlag(cmd *cobra.Command, name string, values []string) {
-	// The only error is a flag that does not exist, which a test would show.
+	// It fails only if the flag does not exist, which a test would find.
 	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// config turns the flags into what bench takes; fabric is the one to use if nothing
-// says otherwise. Errors are about usage.
+// config converts the flags to a bench.Config. fabric is the default fabric. It returns
+// usage errors.
 func (f *workFlags) config(fs *pflag.FlagSet, mode, fabric string) (bench.Config, error) {
 	vars := &env.Reader{}
 	if f.fabric == "" {
@@ -132,19 +132,19 @@ func (f *workFlags) config(fs *pflag.FlagSet, mode, fabric string) (bench.Config
 		return cfg, usagef("--op: %w", err)
 	}
 	if cfg.Algo, err = thunder.ParseAlgo(f.algo); err != nil {
-		return cfg, usagef("--algo: %w, want one of %s", err, join(algos()))
+		return cfg, usagef("--algo: %w; want one of %s", err, join(algos()))
 	}
 	if fs.Changed("iters") && f.iters < 1 {
-		return cfg, usagef("--iters: %d is not a number of iterations; leave it out for one that suits the size", f.iters)
+		return cfg, usagef("--iters: %d is not a number of iterations; omit it for a number that suits the size", f.iters)
 	}
 	if fs.Changed("warmup") && f.warmup < 0 {
 		return cfg, usagef("--warmup: %d is not a number of iterations", f.warmup)
 	}
 	if fs.Changed("num-streams") && f.streams < 1 {
-		return cfg, usagef("--num-streams: %d is not a number of streams, want 1 or more", f.streams)
+		return cfg, usagef("--num-streams: %d is not a number of streams; want 1 or more", f.streams)
 	}
 	if fs.Changed("timeout") && f.timeout <= 0 {
-		return cfg, usagef("--timeout: %v is no time limit; give a duration such as 90s or 5m", f.timeout)
+		return cfg, usagef("--timeout: %v is not a time limit; want a duration such as 90s or 5m", f.timeout)
 	}
 	return cfg, f.sizes(fs, &cfg)
 }
@@ -155,7 +155,7 @@ func (f *workFlags) sizes(fs *pflag.FlagSet, cfg *bench.Config) error {
 		return nil
 	}
 	if f.size != "" && (fs.Changed("min") || fs.Changed("max")) {
-		return usagef("--size is one size and --min and --max are a range; give one or the other")
+		return usagef("--size is one size, --min and --max are a range; use one or the other")
 	}
 	for _, s := range []struct {
 		flag, text string
@@ -173,24 +173,24 @@ func (f *workFlags) sizes(fs *pflag.FlagSet, cfg *bench.Config) error {
 	if f.size != "" {
 		cfg.Min = cfg.Max
 	} else if !fs.Changed("min") {
-		// A range may end below where it begins by default.
+		// The end of the range may be below its default start.
 		cfg.Min = min(cfg.Min, cfg.Max)
 	}
 	return nil
 }
 
-// notEmpty checks that none of the flags was given as nothing at all.
+// notEmpty returns a usage error if one of the flags was given an empty value.
 func notEmpty(fs *pflag.FlagSet, names ...string) error {
 	for _, name := range names {
 		if f := fs.Lookup(name); f.Changed && f.Value.String() == "" {
-			return usagef("--%s: is empty; leave it out if this machine is meant", name)
+			return usagef("--%s is empty; omit it for this machine", name)
 		}
 	}
 	return nil
 }
 
-// writable says, before the work rather than after it, that the file which a flag names
-// has no folder to be in. No file, and - for standard output, are all right.
+// writable checks before the work, rather than after it, that a file named by a flag has a
+// directory to be created in. No file and "-", standard output, are fine.
 func writable(flag, file string) error {
 	if file == "" || file == "-" {
 		return nil
@@ -200,12 +200,12 @@ func writable(flag, file string) error {
 	}
 	dir := filepath.Dir(file)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return usagef("%s: there is no directory %s for %s", flag, dir, filepath.Base(file))
+		return usagef("%s: directory %s of %s does not exist", flag, dir, filepath.Base(file))
 	}
 	return nil
 }
 
-// checked says which flag a *bench.ConfigError is about.
+// checked adds the name of the flag to a *bench.ConfigError.
 func checked(err error) error {
 	var bad *bench.ConfigError
 	if errors.As(err, &bad) {

@@ -21,25 +21,26 @@ func newInspectCmd() *cobra.Command {
 	f := &inspectFlags{}
 	cmd := &cobra.Command{
 		Use:   "inspect DIR|FILE|HOST:PORT ...",
-		Short: "Say what went wrong, from the ranks' flight recorders",
-		Long: `inspect merges what the flight recorders of a job's ranks hold and says in one
-line who was late, who is missing, who called something else, or who waits for whom
-in Send and Recv; then it prints a table of the ranks, and writes a timeline if asked.
+		Short: "Find out what went wrong, from the ranks' flight recorders",
+		Long: `inspect merges the flight recorders of a job's ranks and reports in one line which
+rank was late, is missing or called a different operation, or which ranks wait for
+each other in Send and Recv. It then prints a table of the ranks, and optionally
+writes a timeline.
 
-Ranks write their recorders to the folder that THUNDER_DUMP_DIR names when a group
-fails, and at SIGUSR1. A rank that runs with THUNDER_METRICS is asked at that
-address.
+Ranks dump their flight recorders to the directory in THUNDER_DUMP_DIR when a group
+fails, and on SIGUSR1. A running rank serves its recorder at the address in its
+THUNDER_METRICS.
 
-Exit status: 0 if nothing is wrong with the job, 1 if something is, or if the dumps
-cannot be read, 2 if the command line is not right.`,
-		Example: `  # run with dumps, and look at them
+Exit status: 0 if nothing is wrong with the job; 1 if something is, or if the dumps
+cannot be read; 2 if the command line is invalid.`,
+		Example: `  # run a job with dumps, and inspect them
   THUNDER_DUMP_DIR=/tmp/flight thunder launch -n 4 ./train
   thunder inspect /tmp/flight
 
   # a picture, and a trace for ui.perfetto.dev
   thunder inspect /tmp/flight --html flight.html --trace flight.json
 
-  # ranks that still run
+  # ranks that are still running
   thunder inspect localhost:9400 localhost:9401`,
 		Args: cobra.ArbitraryArgs,
 		RunE: working(func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) }),
@@ -47,14 +48,14 @@ cannot be read, 2 if the command line is not right.`,
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
-	fs.StringVar(&f.html, "html", "", "write a page with a timeline to `FILE`")
+	fs.StringVar(&f.html, "html", "", "write an HTML page with a timeline to `FILE`")
 	fs.StringVar(&f.trace, "trace", "", "write a trace for Perfetto or chrome://tracing to `FILE`")
 	return cmd
 }
 
 func (f *inspectFlags) run(cmd *cobra.Command, sources []string) error {
 	if len(sources) == 0 {
-		return usagef("say where the dumps are: a folder, files, or host:port of running ranks")
+		return usagef("name the dumps: a directory, files, or the host:port of running ranks")
 	}
 	if err := cmp.Or(writable("--html", f.html), writable("--trace", f.trace)); err != nil {
 		return err
@@ -91,7 +92,7 @@ func (f *inspectFlags) show(w io.Writer, r *inspect.Report) error {
 	return r.WriteTable(w)
 }
 
-// writeTo writes a file; none if path is "".
+// writeTo writes a file, or nothing if path is "".
 func writeTo(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return nil

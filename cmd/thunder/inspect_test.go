@@ -15,7 +15,7 @@ import (
 // TestInspect has ranks fail, and looks at what they left behind.
 func TestInspect(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
-	comms, err := thunder.Local(2, thunder.Options{DumpDir: dir})
+	comms, err := thunder.Local(2, thunder.Options{Diagnostics: thunder.Diagnostics{DumpDir: dir}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// joinFlags say how one rank finds the others.
+// joinFlags select how one rank finds the others.
 type joinFlags struct {
 	rank         int
 	size         int
@@ -32,19 +32,19 @@ type joinFlags struct {
 func (f *joinFlags) add(fs *pflag.FlagSet) {
 	fs.IntVar(&f.rank, "rank", rendezvous.NoRank, "this rank, from 0 (THUNDER_RANK)")
 	fs.IntVar(&f.size, "world-size", 0, "number of ranks (THUNDER_WORLD_SIZE)")
-	fs.StringArrayVar(&f.addrs, "addr", nil, "`HOST:PORT` of a rank, once per rank in order; several rails with commas")
-	fs.StringVar(&f.coordinator, "coordinator", "", "`HOST:PORT` where rank 0 is met, instead of --addr (THUNDER_COORDINATOR)")
+	fs.StringArrayVar(&f.addrs, "addr", nil, "`HOST:PORT` of a rank, once for each rank in order; several rails separated by commas")
+	fs.StringVar(&f.coordinator, "coordinator", "", "`HOST:PORT` of rank 0, where the ranks meet, instead of --addr (THUNDER_COORDINATOR)")
 	fs.StringVar(&f.hostfile, "hostfile", "", "`FILE` with the addresses of all ranks, instead of --addr (THUNDER_HOSTFILE)")
-	fs.StringVar(&f.edges, "edges", "", "`CABLES` between ranks or hosts, if not all are joined: 0-1,1-2@10 with rates in Gb/s; a/0-1.3=b/0-3.1 is a USB4STREAM cable (THUNDER_EDGES)")
+	fs.StringVar(&f.edges, "edges", "", "`CABLES` between ranks or hosts, if not all are connected: 0-1,1-2@10 with rates in Gb/s; a/0-1.3=b/0-3.1 is a USB4STREAM cable (THUNDER_EDGES)")
 	fs.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the job's secret, the same on every rank (THUNDER_TOKEN_FILE)")
-	fs.BoolVar(&f.insecure, "insecure", false, "listen beyond this machine without a token (THUNDER_INSECURE)")
-	fs.DurationVar(&f.startTimeout, "start-timeout", 0, "how far apart ranks may start (default 1m0s) (THUNDER_START_TIMEOUT)")
+	fs.BoolVar(&f.insecure, "insecure", false, "allow connections from other machines without a token (THUNDER_INSECURE)")
+	fs.DurationVar(&f.startTimeout, "start-timeout", 0, "how long to wait for the other ranks to start (default 1m0s) (THUNDER_START_TIMEOUT)")
 	fs.Lookup("rank").DefValue = "0"
 	fs.Lookup("world-size").DefValue = "0"
 }
 
-// given names the first flag that makes this process a rank of a larger job, ""
-// if there is none.
+// given returns the first flag that makes this process a rank of a larger job, or "" if
+// there is none.
 func (f *joinFlags) given(fs *pflag.FlagSet) string {
 	for _, name := range []string{"rank", "world-size", "addr", "coordinator", "hostfile"} {
 		if fs.Changed(name) {
@@ -54,9 +54,9 @@ func (f *joinFlags) given(fs *pflag.FlagSet) string {
 	return ""
 }
 
-// apart names the first flag that only a rank started by itself has a use for, "" if
-// there is none: ranks started here share this machine, and have a secret of their own.
-func (f *joinFlags) apart(fs *pflag.FlagSet) string {
+// singleRank returns the first flag that is only for a rank started individually, or "" if
+// there is none. Ranks started together share this machine and have a token of their own.
+func (f *joinFlags) singleRank(fs *pflag.FlagSet) string {
 	for _, name := range []string{"edges", "token-file", "insecure", "start-timeout"} {
 		if fs.Changed(name) {
 			return "--" + name
@@ -65,15 +65,15 @@ func (f *joinFlags) apart(fs *pflag.FlagSet) string {
 	return ""
 }
 
-// joins reports whether this process is one rank of a job whose ranks are started one by
-// one, by these flags or by a launcher.
+// joins reports whether this process is one rank of a job whose ranks are started
+// individually, by these flags or by a launcher.
 func (f *joinFlags) joins(fs *pflag.FlagSet) bool {
-	return !fs.Changed("ranks") && (f.given(fs) != "" || ledByOthers(os.Getenv))
+	return !fs.Changed("ranks") && (f.given(fs) != "" || launched(os.Getenv))
 }
 
-// ledByOthers reports whether the environment makes this process a rank of a
-// job. What is wrong with the environment is for Init to say.
-func ledByOthers(getenv func(string) string) bool {
+// launched reports whether the environment makes this process a rank of a job. Errors in
+// the environment are left for Init to report.
+func launched(getenv func(string) string) bool {
 	env, err := rendezvous.FromEnv(getenv)
 	if err != nil || env.Way() != rendezvous.Alone || env.Rank != rendezvous.NoRank {
 		return true
@@ -84,60 +84,61 @@ func ledByOthers(getenv func(string) string) bool {
 	return found || err != nil
 }
 
-// local checks that the flags have ranks start on this machine. Errors are about usage.
+// local returns a usage error if a flag contradicts starting all ranks on this machine.
 func (f *joinFlags) local(fs *pflag.FlagSet) error {
-	if flag := cmp.Or(f.given(fs), f.apart(fs)); flag != "" {
+	if flag := cmp.Or(f.given(fs), f.singleRank(fs)); flag != "" {
 		if fs.Changed("ranks") {
-			return usagef("-n starts all ranks here, and %s is for ranks started elsewhere; give one or the other", flag)
+			return usagef("-n starts all ranks here, %s is for a rank started individually; use one or the other", flag)
 		}
-		return usagef("%s is for ranks that are started one by one; add --rank, --world-size and --coordinator, or leave it out", flag)
+		return usagef("%s is for a rank started individually; add --rank, --world-size and --coordinator, or omit it", flag)
 	}
 	return nil
 }
 
-// options turns the flags into what Init takes. Errors are about usage.
+// options converts the flags to the options of Init. It returns usage errors.
 func (f *joinFlags) options(work *workFlags) (thunder.Options, error) {
 	o := thunder.Options{
-		Rank: f.rank, Size: f.size, Addrs: f.addrs, Coordinator: f.coordinator, Hostfile: f.hostfile, Edges: f.edges,
-		Insecure: f.insecure, Fabric: work.fabric, Streams: work.streams, Checksum: work.sums,
-		Timeout: work.timeout, StartTimeout: f.startTimeout,
+		Join:      thunder.Join{Rank: f.rank, Size: f.size, Addrs: f.addrs, Coordinator: f.coordinator, Hostfile: f.hostfile, Edges: f.edges, StartTimeout: f.startTimeout},
+		Security:  thunder.Security{Insecure: f.insecure},
+		Transport: thunder.Transport{Fabric: work.fabric, Streams: work.streams, Checksum: work.sums},
+		Timeout:   work.timeout,
 	}
 	if work.fabric == "mem" {
-		return o, usagef("--fabric: mem joins ranks of one process only; use tcp, or -n to start the ranks here")
+		return o, usagef("--fabric: mem connects only ranks of one process; use tcp, or -n to start the ranks here")
 	}
 	if f.tokenFile != "" {
 		var err error
-		if o.Token, err = rendezvous.ReadToken(f.tokenFile); err != nil {
+		if o.Security.Token, err = rendezvous.ReadToken(f.tokenFile); err != nil {
 			return o, usagef("--token-file: %w", err)
 		}
 	}
-	// A rank counts only together with the number of ranks, which a list of all
-	// of them implies.
-	if o.Size == 0 && f.rank != rendezvous.NoRank {
+	// A rank is valid only together with the number of ranks, which a list of all ranks
+	// implies.
+	if o.Join.Size == 0 && f.rank != rendezvous.NoRank {
 		switch {
 		case f.hostfile != "":
 			hosts, err := rendezvous.ReadHostfile(f.hostfile)
 			if err != nil {
 				return o, err
 			}
-			o.Size = hosts.Size()
+			o.Join.Size = hosts.Size()
 		case f.coordinator == "" && len(f.addrs) > 0:
-			o.Size = len(f.addrs)
+			o.Join.Size = len(f.addrs)
 		default:
 			env, err := rendezvous.FromEnv(os.Getenv)
 			if err != nil {
 				return o, err
 			}
-			if o.Size = env.Size; o.Size == 0 {
-				return o, usagef("--rank needs --world-size (THUNDER_WORLD_SIZE), the number of ranks")
+			if o.Join.Size = env.Size; o.Join.Size == 0 {
+				return o, usagef("--rank requires --world-size (THUNDER_WORLD_SIZE), the number of ranks")
 			}
 		}
 	}
 	return o, nil
 }
 
-// open makes this process a rank of its job. While it waits for the others it says
-// so on status.
+// open makes this process a rank of its job. It shows on status that it waits for the
+// others.
 func (f *joinFlags) open(ctx context.Context, work *workFlags, status io.Writer) (*thunder.Comm, error) {
 	o, err := f.options(work)
 	if err != nil {
@@ -150,7 +151,7 @@ func (f *joinFlags) open(ctx context.Context, work *workFlags, status io.Writer)
 	return comm, err
 }
 
-// toMeasure is open, for a benchmark, which the job has to suit.
+// toMeasure is open for a benchmark. It checks that the benchmark suits the job.
 func (f *joinFlags) toMeasure(cmd *cobra.Command, work *workFlags, cfg bench.Config) (*thunder.Comm, error) {
 	comm, err := f.open(cmd.Context(), work, cmd.ErrOrStderr())
 	if err != nil {

@@ -23,24 +23,23 @@ import (
 	"thundercollective/internal/rendezvous"
 )
 
-// A localRun is a benchmark whose ranks are all on this machine: goroutines of
-// this process with the fabric mem, processes of their own with the others.
+// A localRun is a benchmark whose ranks all run on this machine: goroutines of this process
+// with the fabric mem, separate processes with other fabrics.
 type localRun struct {
 	cfg     bench.Config
 	ranks   int
 	timeout time.Duration
-	sums    bool                // messages over TCP carry checksums
-	started func(rank, pid int) // told of each process, unless nil
+	sums    bool                // send checksums over TCP
+	started func(rank, pid int) // called for each process, unless nil
 }
 
-// run measures and calls emit with rank 0's rows; what the ranks complain about
-// goes to stderr.
+// run measures and calls emit with the rows of rank 0. The ranks' errors go to stderr.
 func (l *localRun) run(ctx context.Context, emit func(bench.Row), stderr io.Writer) error {
 	if l.cfg.Fabric == "mem" {
 		return l.inProcess(ctx, emit)
 	}
-	// Rather once and now than by every rank.
-	o := thunder.Options{Fabric: l.cfg.Fabric, Streams: l.cfg.Streams, Timeout: l.timeout, Checksum: l.sums}
+	// Report this once and now, rather than once for each rank.
+	o := thunder.Options{Transport: thunder.Transport{Fabric: l.cfg.Fabric, Streams: l.cfg.Streams, Checksum: l.sums}, Timeout: l.timeout}
 	if err := o.Validate(); err != nil {
 		return err
 	}
@@ -57,7 +56,7 @@ func (l *localRun) inProcess(ctx context.Context, emit func(bench.Row)) error {
 	return runGroup(ctx, group, l.cfg, emit)
 }
 
-// runGroup measures on ranks that are all in this process.
+// runGroup measures with ranks that are all in this process.
 func runGroup(ctx context.Context, group []*thunder.Comm, cfg bench.Config, emit func(bench.Row)) error {
 	errs := make([]error, len(group))
 	var wg sync.WaitGroup
@@ -73,7 +72,7 @@ func runGroup(ctx context.Context, group []*thunder.Comm, cfg bench.Config, emit
 	wg.Wait()
 	for _, err := range errs {
 		if err != nil {
-			return err // they all say the same
+			return err // all ranks have the same error
 		}
 	}
 	return nil
@@ -87,23 +86,23 @@ func closeAll(group []*thunder.Comm) {
 	wg.Wait()
 }
 
-// exitLinger is how long ranks have to find out by themselves that another one
-// is gone, and to say which, before they are ended.
+// exitLinger is how long ranks have to find out that another one is gone, and to report
+// which, before they are ended.
 const exitLinger = 5 * time.Second
 
-// processes runs the ranks as processes of this program that meet at a
-// coordinator of ours, with a secret that only they know.
+// processes runs the ranks as processes of this program. They meet at a coordinator in this
+// process, with a token that only they know.
 func (l *localRun) processes(ctx context.Context, emit func(bench.Row), stderr io.Writer) error {
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("find this program to start its ranks: %w", err)
+		return fmt.Errorf("find the path of this program, to start its ranks: %w", err)
 	}
 	token := rand.Text()
-	meeting, err := openMeeting(ctx, rendezvous.ServerConfig{Size: l.ranks, Token: []byte(token)})
+	coord, err := openCoordinator(ctx, rendezvous.ServerConfig{Size: l.ranks, Token: []byte(token)})
 	if err != nil {
 		return err
 	}
-	defer meeting.close()
+	defer coord.close()
 	rows := &rowReader{emit: emit}
 	var end firstEnd
 	err = local.Run(ctx, local.Config{
@@ -115,10 +114,10 @@ func (l *localRun) processes(ctx context.Context, emit func(bench.Row), stderr i
 				env.Rank + "=" + strconv.Itoa(rank),
 				env.LocalRank + "=" + strconv.Itoa(rank),
 				env.WorldSize + "=" + strconv.Itoa(l.ranks),
-				env.Coordinator + "=" + meeting.addr,
+				env.Coordinator + "=" + coord.addr,
 				env.CoordinatorServed + "=1",
 				env.Token + "=" + token,
-				// Nothing of a job that this process may itself be part of.
+				// Pass on nothing of a job that this process may itself belong to.
 				env.TokenFile + "=", env.Hostfile + "=", env.Addr + "=", env.Edges + "=", env.Generation + "=", env.Insecure + "=",
 			}
 		},
@@ -141,9 +140,9 @@ func (l *localRun) processes(ctx context.Context, emit func(bench.Row), stderr i
 	return end.advise(err)
 }
 
-// A firstEnd finds the rank to blame. A rank that was killed takes its time to be
-// gone, and others that noticed may be gone before it; so among those that ended
-// by themselves, one that a signal ended comes first.
+// A firstEnd finds the rank to blame. A rank that was killed takes a while to exit, and
+// others that noticed may exit before it. So among the ranks that ended without being told
+// to, one that was ended by a signal comes first.
 type firstEnd struct {
 	when time.Time // of the first failure
 	by   *local.ExitError
@@ -156,14 +155,14 @@ func (e *firstEnd) exited(_ int, err *local.ExitError) {
 	if e.when.IsZero() {
 		e.when = time.Now()
 	}
-	// Later than that, it is the ranks that do not end by themselves.
+	// A rank that exits later did not end on its own.
 	if e.by == nil && err.Signal != 0 && time.Since(e.when) < exitLinger {
 		e.by = err
 	}
 }
 
-// advise names the rank to blame in place of the one that err names, and says what
-// to do about it.
+// advise replaces the rank that err names by the rank to blame, and adds what to do about
+// it.
 func (e *firstEnd) advise(err error) error {
 	var exit *local.ExitError
 	if !errors.As(err, &exit) {
@@ -173,31 +172,31 @@ func (e *firstEnd) advise(err error) error {
 		exit = e.by
 	}
 	if exit.Signal == syscall.SIGKILL {
-		return fmt.Errorf("%w; if nobody did that on purpose, memory ran out: use a smaller --max or fewer ranks", exit)
+		return fmt.Errorf("%w; unless somebody killed it, the machine ran out of memory: use a smaller --max or fewer ranks", exit)
 	}
-	err = fmt.Errorf("%w; what it said is above", exit)
+	err = fmt.Errorf("%w; see its output above", exit)
 	if exit.Code == exitUsage {
 		return &failure{exitUsage, err}
 	}
 	return err
 }
 
-// A meeting is a coordinator of ours on loopback.
-type meeting struct {
+// A coordinator serves the ranks of a localRun on loopback.
+type coordinator struct {
 	addr string
 	stop context.CancelFunc
 	done chan struct{}
 }
 
-// openMeeting serves a coordinator until the ranks have met, or close. That they
-// do not meet is for them to report.
-func openMeeting(ctx context.Context, cfg rendezvous.ServerConfig) (*meeting, error) {
+// openCoordinator starts a coordinator that runs until the ranks have met, or until close.
+// If they do not meet, they report it themselves.
+func openCoordinator(ctx context.Context, cfg rendezvous.ServerConfig) (*coordinator, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("open a meeting point for the ranks: %w", err)
+		return nil, fmt.Errorf("open a coordinator for the ranks: %w", err)
 	}
 	ctx, stop := context.WithCancel(ctx)
-	m := &meeting{ln.Addr().String(), stop, make(chan struct{})}
+	m := &coordinator{ln.Addr().String(), stop, make(chan struct{})}
 	go func() {
 		defer close(m.done)
 		_ = rendezvous.Serve(ctx, ln, cfg)
@@ -205,13 +204,13 @@ func openMeeting(ctx context.Context, cfg rendezvous.ServerConfig) (*meeting, er
 	return m, nil
 }
 
-func (m *meeting) close() {
+func (m *coordinator) close() {
 	m.stop()
 	<-m.done
 }
 
-// rankArgs is the command line of one rank. Everything is spelled out, so that
-// the ranks do what this process checked.
+// rankArgs returns the command line of one rank. Every setting is explicit, so that the
+// ranks do what this process checked.
 func rankArgs(c bench.Config, timeout time.Duration) []string {
 	args := []string{
 		"bench", string(c.Mode), "--json", "--fabric", c.Fabric,
@@ -248,19 +247,18 @@ func rankArgs(c bench.Config, timeout time.Duration) []string {
 	return args
 }
 
-// A rowReader takes lines of JSON, as rank 0 prints them, and passes them on as
-// rows.
+// A rowReader parses lines of JSON, as rank 0 prints them, and passes them on as rows.
 type rowReader struct {
 	emit func(bench.Row)
 	err  error
 }
 
-// Write gets whole lines only; see package local.
+// Write is called with whole lines only; see package local.
 func (r *rowReader) Write(p []byte) (int, error) {
 	for line := range bytes.Lines(p) {
 		var row bench.Row
 		if err := json.Unmarshal(line, &row); err != nil {
-			r.err = fmt.Errorf("rank 0 printed %q, which is not a result: %w", bytes.TrimSpace(line), err)
+			r.err = fmt.Errorf("rank 0 printed an invalid result, %q: %w", bytes.TrimSpace(line), err)
 			return 0, r.err
 		}
 		r.emit(row)
@@ -268,8 +266,8 @@ func (r *rowReader) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A prefixer puts a prefix before every line, until ctx ends: what ranks say when
-// they are told to end is no news. It gets whole lines only.
+// A prefixer puts a prefix before every line, until ctx ends: what ranks print when they
+// are told to end is not interesting. It is called with whole lines only.
 type prefixer struct {
 	ctx    context.Context
 	w      io.Writer

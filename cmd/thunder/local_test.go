@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What a rank is told on its command line is what its parent checked.
+// A rank parses from its command line what its parent checked.
 func TestRankArgsRoundTrip(t *testing.T) {
 	for _, want := range []bench.Config{
 		{Mode: bench.AllReduce, Algo: thunder.HalvingDoubling, DType: thunder.BF16, Op: thunder.Avg, Min: 0, Max: 1 << 40, Factor: 3, Iters: 7, Warmup: 0, NoCheck: true, BarrierEach: true, Fabric: "tcp", Streams: 2},

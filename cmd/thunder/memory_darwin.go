@@ -2,8 +2,8 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// availableMemory is how many bytes the machine has, 0 if unknown: macOS gives up
-// what it caches when programs need it.
+// availableMemory returns the memory of the machine in bytes, or 0 if unknown. macOS frees
+// cached memory when programs need it.
 func availableMemory() int64 {
 	bytes, err := unix.SysctlUint64("hw.memsize")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// availableMemory is how many bytes new work can have without swapping, 0 if
+// availableMemory returns how many bytes can be allocated without swapping, or 0 if
 // unknown.
 func availableMemory() int64 {
 	info, err := os.ReadFile("/proc/meminfo")

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// renamed keeps the old name of a flag of cmd working. It is not in the help, and whoever
-// uses it is told the new one on standard error.
+// renamed keeps the old name of a flag of cmd working. The help omits it, and its use
+// prints the new name on standard error.
 func renamed(cmd *cobra.Command, old, name string) {
 	fs := cmd.Flags()
 	now := fs.Lookup(name)
@@ -18,7 +18,7 @@ func renamed(cmd *cobra.Command, old, name string) {
 	})
 }
 
-// An oldFlag sets the flag that has its name now.
+// An oldFlag sets the flag under its new name.
 type oldFlag struct {
 	pflag.Value
 	cmd       *cobra.Command

@@ -10,9 +10,9 @@ import (
 	"thundercollective/internal/bench"
 )
 
-// A progress is a line at the bottom of a terminal that says what is under way.
-// It is silent where there is no terminal, and for work that is over in a moment.
-// Whatever else goes to the terminal meanwhile goes through print or Write.
+// A progress is a line at the bottom of a terminal that shows what is being done. It prints
+// nothing without a terminal, or if the work takes only a moment. Other output to the
+// terminal must go through print or Write.
 type progress struct {
 	w     io.Writer
 	color bench.Color
@@ -20,16 +20,16 @@ type progress struct {
 
 	mu    sync.Mutex
 	text  string
-	drawn bool // the line is on the screen
+	drawn bool // whether the line is on the screen
 
 	stop chan struct{}
 	done chan struct{}
 }
 
-// progressDelay is how long work goes on before there is a line about it.
+// progressDelay is how long work takes before the line appears.
 const progressDelay = time.Second
 
-// newProgress begins a progress on w, which has to be closed.
+// newProgress starts a progress on w. The caller must close it.
 func newProgress(w io.Writer) *progress {
 	return startProgress(w, isTerminal(w) && os.Getenv("TERM") != "dumb", bench.Color(colourful(w)))
 }
@@ -44,15 +44,14 @@ func startProgress(w io.Writer, live bool, color bench.Color) *progress {
 	return p
 }
 
-// set changes what the line says.
+// set changes the text of the line.
 func (p *progress) set(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.text = text
 }
 
-// print calls f, which may write to the same terminal, with the line out of the
-// way.
+// print calls f, which may write to the same terminal, with the line removed.
 func (p *progress) print(f func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +95,7 @@ func (p *progress) draw() {
 	}
 }
 
-// close takes the line away.
+// close removes the line.
 func (p *progress) close() {
 	close(p.stop)
 	<-p.done

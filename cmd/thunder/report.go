@@ -11,23 +11,22 @@ import (
 	"thundercollective/internal/bench"
 )
 
-// A report shows the rows of a benchmark as they come, and at the end what they
-// add up to.
+// A report prints the rows of a benchmark as they arrive, and a summary at the end.
 type report struct {
 	cfg   bench.Config
 	ranks int
-	where string // which ranks these are, for people
+	where string // description of the ranks, for people
 	json  bool
-	svg   string // file to draw into, "" for none
+	svg   string // file to draw to, "" for none
 
 	out   io.Writer
 	table *bench.Table
 	line  *progress
 	rows  []bench.Row
-	err   error // the first that writing gave
+	err   error // the first write error
 }
 
-// begin writes what comes before the first row.
+// begin prints the lines before the first row.
 func (r *report) begin(out, status io.Writer) {
 	r.out = out
 	r.table = &bench.Table{W: out, Color: bench.Color(colourful(out))}
@@ -35,7 +34,7 @@ func (r *report) begin(out, status io.Writer) {
 	r.next()
 }
 
-// about describes the run, a line each.
+// about returns the lines that describe the run.
 func (r *report) about() []string {
 	c := r.cfg
 	name, streams := c.Fabric, c.Streams
@@ -64,11 +63,11 @@ func (r *report) about() []string {
 	}
 }
 
-// next says on the progress line what is under way.
+// next shows on the progress line what is measured next.
 func (r *report) next() {
 	done := 0
 	for _, row := range r.rows {
-		if row.Rail == nil { // those come with their pair
+		if row.Rail == nil { // single rails come with their pair
 			done++
 		}
 	}
@@ -79,7 +78,7 @@ func (r *report) next() {
 	}
 }
 
-// add shows a row.
+// add prints a row.
 func (r *report) add(row bench.Row) {
 	r.rows = append(r.rows, row)
 	err := r.line.print(func() error {
@@ -87,8 +86,8 @@ func (r *report) add(row bench.Row) {
 		case r.json:
 			return row.WriteJSON(r.out)
 		case r.cfg.Mode == bench.Matrix:
-			return nil // the table needs them all
-		case len(r.rows) == 1: // only now the fabric is known
+			return nil // the table needs all rows
+		case len(r.rows) == 1: // the fabric is not known before
 			if err := r.table.Header(r.about()); err != nil {
 				return err
 			}
@@ -101,8 +100,8 @@ func (r *report) add(row bench.Row) {
 	r.next()
 }
 
-// end writes what comes after the last row. Its error is the first that writing
-// gave, or that results are wrong.
+// end prints the lines after the last row. It returns the first write error, or an error if
+// results are wrong.
 func (r *report) end() error {
 	r.line.close()
 	if !r.json && r.err == nil {
@@ -140,7 +139,7 @@ func (r *report) draw() error {
 	return writeSVG(r.svg, bench.Chart(title+" · "+kind, about, bench.Line{Rows: r.rows}))
 }
 
-// writeSVG draws a picture into a file.
+// writeSVG draws a picture to a file.
 func writeSVG(path string, picture interface{ WriteSVG(io.Writer) error }) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -156,7 +155,7 @@ func writeSVG(path string, picture interface{ WriteSVG(io.Writer) error }) error
 	return nil
 }
 
-// wrongError says that rows show wrong results, nil if none does.
+// wrongError returns an error if rows have wrong results.
 func wrongError(rows []bench.Row) error {
 	var bad int
 	var wrong int64
@@ -169,6 +168,6 @@ func wrongError(rows []bench.Row) error {
 	if bad == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d elements are wrong, in %d of %d rows: do not trust this fabric with data; "+
-		"run again with another --algo and with THUNDER_KERNELS=go to see what is at fault", wrong, bad, len(rows))
+	return fmt.Errorf("%d elements are wrong, in %d of %d rows; do not use this fabric; "+
+		"run again with a different --algo and with THUNDER_KERNELS=go to find the cause", wrong, bad, len(rows))
 }

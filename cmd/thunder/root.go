@@ -6,20 +6,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newRootCmd builds the command line. A verb is one file; it is listed here.
+// newRootCmd returns the root command. Each verb has a file of its own and is added here.
 func newRootCmd() *cobra.Command {
-	first := &firstFlags{}
+	first := &rootFlags{}
 	root := &cobra.Command{
 		Use:   "thunder",
-		Short: "One fabric out of the machines on a desk",
-		Long: `thunder joins the machines on a desk into one fabric for distributed training
-and inference: it measures the links between them, proves that every collective
-operation over them is right, and runs programs on them.
+		Short: "Connect the machines on a desk into one fabric",
+		Long: `thunder connects the machines on a desk into one fabric for distributed training
+and inference: it measures the links between them, checks that every collective
+operation gives correct results, and runs programs on the machines.
 
-Start with 'thunder demo', which needs this machine only.
+Start with 'thunder demo', which needs only this machine.
 
-Without a verb, the flags below run one rank of a benchmark; start one thunder
-for each rank, with the same addresses in the same order.`,
+Without a verb, the flags below run one rank of a benchmark. Start one thunder for
+each rank, with the same addresses in the same order.`,
 		Example: `  # the two-minute tour
   thunder demo
 
@@ -58,13 +58,13 @@ for each rank, with the same addresses in the same order.`,
 	return root
 }
 
-// noVerb says which verbs there are that look like what was given for one.
+// noVerb returns an error that suggests verbs similar to an unknown one.
 func noVerb(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	if like := root.SuggestionsFor(args[0]); len(like) > 0 {
-		return usagef("unknown command %q; is it '%s'?", args[0], strings.Join(like, "' or '"))
+		return usagef("unknown command %q; did you mean '%s'?", args[0], strings.Join(like, "' or '"))
 	}
 	return usagef("unknown command %q", args[0])
 }

@@ -33,25 +33,26 @@ func newSetupCmd() *cobra.Command {
 	f := &setupFlags{}
 	cmd := &cobra.Command{
 		Use:   "setup",
-		Short: "Put Thunderbolt ports on addresses of their own, and back",
-		Long: `setup gives every Thunderbolt port that has a cable to another computer in it an
-address of its own: out of the bridge, up, with the largest MTU that both ends take.
-The addresses follow from the identity of the two ends, so a cable gets the same
-ones every time, and they collide with no network that any of the machines is in.
+		Short: "Give Thunderbolt ports addresses of their own, or undo it",
+		Long: `setup gives every Thunderbolt port that is connected to another computer an address
+of its own: it takes the interface out of the bridge, brings it up, and sets the
+largest MTU that both ends support. The addresses are derived from the identities of
+the two ends, so a cable always gets the same ones, and they do not collide with any
+network of the machines.
 
-It shows what it would do and does nothing, until --apply is given. What it changes
-it writes down first, so that --undo can bring everything back to how it was found,
-also after a crash half-way. Interfaces without such a cable are never touched.
+It prints what it would do and changes nothing unless --apply is given. It records
+every change beforehand, so that --undo can restore everything, even after a crash
+half-way. It does not touch interfaces without such a cable.
 
-It lasts over a restart through a file per port of systemd-networkd or
-NetworkManager, whichever runs here, or through a launchd job on macOS.
+The addresses persist across restarts: in a file for each port of systemd-networkd or
+NetworkManager, whichever is running, or in a launchd job on macOS.
 
---apply and --undo need root; with --hosts, on every machine: use --sudo where sudo
-asks for no password.
+--apply and --undo need root, on every machine with --hosts; use --sudo if sudo does
+not ask for a password.
 
-Exit status: 0 if all went well, 1 if not, 2 if the command line is not right, 3 if
-there is no Thunderbolt cable to set up.`,
-		Example: `  # what would be done here, and on all machines
+Exit status: 0 on success, 1 on failure, 2 if the command line is invalid, 3 if there
+is no Thunderbolt cable to set up.`,
+		Example: `  # show what would be done here, and on all machines
   thunder setup
   thunder setup --hosts studio-a,studio-b
 
@@ -63,20 +64,20 @@ there is no Thunderbolt cable to set up.`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.BoolVar(&f.apply, "apply", false, "do it")
-	fs.BoolVar(&f.undo, "undo", false, "bring everything back to how setup found it")
+	fs.BoolVar(&f.apply, "apply", false, "carry out the changes")
+	fs.BoolVar(&f.undo, "undo", false, "restore everything to what it was before setup")
 	f.cluster.add(fs)
 	fs.BoolVar(&f.sudo, "sudo", false, "become root with sudo on every machine")
-	fs.StringVar(&f.persist, "persist", setup.PersistAuto, "`WAY` to make it last: auto, networkd, networkmanager, launchd, none")
-	fs.StringVar(&f.topo, "topo", "", "take the cabling from `FILE`, written by 'thunder topo --json'")
-	fs.StringVar(&f.plan, "plan", "", "take this machine's plan from `FILE` (- for standard input)")
-	fs.StringVar(&f.state, "state", setup.DefaultStateDir(runtime.GOOS), "`FOLDER` to write down in what was changed")
+	fs.StringVar(&f.persist, "persist", setup.PersistAuto, "`SERVICE` that makes the addresses persistent: auto, networkd, networkmanager, launchd, none")
+	fs.StringVar(&f.topo, "topo", "", "read the cabling from `FILE`, written by 'thunder topo --json'")
+	fs.StringVar(&f.plan, "plan", "", "read this machine's plan from `FILE` (- for standard input)")
+	fs.StringVar(&f.state, "state", setup.DefaultStateDir(runtime.GOOS), "`DIRECTORY` for the record of changes")
 	fs.BoolVar(&f.json, "json", false, "print the plans as a JSON array, one for each machine, and change nothing")
 	completeFlag(cmd, "persist", []string{setup.PersistAuto, setup.PersistNetworkd, setup.PersistNetworkManager, setup.PersistLaunchd, setup.PersistNone})
 	return cmd
 }
 
-// exitAbsent says that there is nothing of the kind here.
+// exitAbsent is the exit code if the machine has nothing to set up or check.
 const exitAbsent = 3
 
 func (f *setupFlags) run(cmd *cobra.Command) error {
@@ -86,11 +87,11 @@ func (f *setupFlags) run(cmd *cobra.Command) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	switch {
 	case f.apply && f.undo:
-		return usagef("--apply does it and --undo undoes it; give one or the other")
+		return usagef("--apply makes changes and --undo reverts them; use one or the other")
 	case f.json && (f.apply || f.undo):
-		return usagef("--json prints plans and changes nothing; leave it out of --apply and --undo")
+		return usagef("--json prints plans and changes nothing; do not use it with --apply or --undo")
 	case f.apply && f.cluster.root != "":
-		return usagef("--root reads captured machines; there is nothing to apply to")
+		return usagef("--root reads captured machines; they cannot be changed")
 	case f.undo && f.cluster.hosts != "":
 		return f.everywhere(ctx, out, nil, "--undo")
 	case f.undo:
@@ -125,13 +126,13 @@ func (f *setupFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	if !f.apply {
-		_, err := fmt.Fprintln(out, "Nothing was changed. Add --apply to do it.")
+		_, err := fmt.Fprintln(out, "Nothing was changed. Add --apply to carry it out.")
 		return err
 	}
 	return f.everywhere(ctx, out, plans, "--apply")
 }
 
-// writePlans prints plans as a JSON array, which is empty if there are none.
+// writePlans prints plans as a JSON array, empty if there are none.
 func writePlans(out io.Writer, plans []setup.Plan) error {
 	if plans == nil {
 		plans = []setup.Plan{}
@@ -141,7 +142,7 @@ func writePlans(out io.Writer, plans []setup.Plan) error {
 	return e.Encode(plans)
 }
 
-// plans makes the plans of all machines.
+// plans returns the plans of all machines.
 func (f *setupFlags) plans(cmd *cobra.Command) ([]setup.Plan, error) {
 	var g *topology.Graph
 	var err error
@@ -158,7 +159,7 @@ func (f *setupFlags) plans(cmd *cobra.Command) ([]setup.Plan, error) {
 	}
 	plans, skipped, err := setup.MakePlans(g)
 	for _, s := range skipped {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: left out: %s\n", cmd.CommandPath(), s)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: omitted: %s\n", cmd.CommandPath(), s)
 	}
 	if errors.Is(err, setup.ErrNothingToDo) {
 		return nil, &failure{exitAbsent, err}
@@ -175,7 +176,7 @@ func readTopo(name string) (*topology.Graph, error) {
 	if err := json.Unmarshal(b, g); err != nil {
 		return nil, usagef("--topo: %s: %w", name, err)
 	}
-	// Joined anew: what a file says of its cables is not to be trusted.
+	// Derive the cables again: the file may be wrong about them.
 	return topology.Build(g.Machines), nil
 }
 
@@ -196,12 +197,12 @@ func readPlan(in io.Reader, name string) (*setup.Plan, error) {
 		return nil, usagef("--plan: %w", err)
 	}
 	if p.OS != runtime.GOOS {
-		return nil, usagef("--plan: it is for %s, and this machine runs %s", p.OS, runtime.GOOS)
+		return nil, usagef("--plan: the plan is for %s, but this machine runs %s", p.OS, runtime.GOOS)
 	}
 	return p, nil
 }
 
-// machine is this machine, ready to carry out plans.
+// machine returns this machine, ready to carry out plans.
 func (f *setupFlags) machine(out io.Writer) (*setup.Machine, error) {
 	x := &setup.Persistence{Root: "/", Thunder: sshrun.Executable(), StateDir: f.state}
 	way := f.persist
@@ -215,7 +216,7 @@ func (f *setupFlags) machine(out io.Writer) (*setup.Machine, error) {
 	return &setup.Machine{Run: setup.Exec, StateDir: f.state, Files: files, Log: out}, nil
 }
 
-// here shows a plan for this machine and, if asked to, carries it out.
+// here prints the plan of this machine and, with --apply, carries it out.
 func (f *setupFlags) here(ctx context.Context, out io.Writer, p *setup.Plan) error {
 	m, err := f.machine(out)
 	if err != nil {
@@ -238,12 +239,12 @@ func (f *setupFlags) here(ctx context.Context, out io.Writer, p *setup.Plan) err
 	if err := setup.WritePlan(out, p, steps, files); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(out, "Nothing was changed. Add --apply to do it.")
+	_, err = fmt.Fprintln(out, "Nothing was changed. Add --apply to carry it out.")
 	return err
 }
 
-// everywhere hands each machine its own plan. All are tried; when one fails, the
-// error names it, and the others can be undone with --undo.
+// everywhere sends each machine its own plan. It tries all machines; if one fails, the
+// error names it, and the others can be restored with --undo.
 func (f *setupFlags) everywhere(ctx context.Context, out io.Writer, plans []setup.Plan, verb string) error {
 	runner := f.cluster.runner()
 	runner.Sudo = f.sudo

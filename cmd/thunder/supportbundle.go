@@ -26,14 +26,14 @@ func newSupportBundleCmd() *cobra.Command {
 	f := &bundleFlags{}
 	cmd := &cobra.Command{
 		Use:   "support-bundle",
-		Short: "Pack everything about these machines' links into one file",
-		Long: `support-bundle writes one file with all that topo and doctor read on a machine,
-what doctor makes of it, versions, settings and the kernel's messages about links.
-Tokens, passwords, serial numbers, user names and public addresses are removed;
-private addresses, hardware addresses and Thunderbolt identities are kept, since
-the cabling cannot be read without them.
+		Short: "Collect everything about the machines' links in one file",
+		Long: `support-bundle writes one file with everything that topo and doctor read on a
+machine, doctor's report, versions, settings and the kernel's messages about links.
+Tokens, passwords, serial numbers, user names and public addresses are removed.
+Private addresses, hardware addresses and Thunderbolt identities are kept, since the
+cabling cannot be reconstructed without them.
 
-Anybody can look at the machines through it: thunder doctor --root FILE.`,
+Whoever has the file can examine the machines: thunder doctor --root FILE.`,
 		Example: `  thunder support-bundle -o bundle.tar.gz
   thunder support-bundle --hosts studio-a,studio-b -o bundle.tar.gz
   thunder doctor --root bundle.tar.gz`,
@@ -67,7 +67,7 @@ func (f *bundleFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if f.output != "-" {
-		fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s. Look into it before you send it.\n", f.output)
+		fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s. Review it before you send it.\n", f.output)
 	}
 	return nil
 }

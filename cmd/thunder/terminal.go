@@ -13,8 +13,8 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// colourful reports whether w may be sent colours: it is a terminal that knows
-// them, and the user has not asked for none (https://no-color.org).
+// colourful reports whether w may receive colours: it is a terminal that supports them, and
+// the user has not disabled them (https://no-color.org).
 func colourful(w io.Writer) bool {
 	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }

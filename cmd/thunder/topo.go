@@ -26,23 +26,23 @@ func newTopoCmd() *cobra.Command {
 	f := &topoFlags{}
 	cmd := &cobra.Command{
 		Use:   "topo",
-		Short: "Show which machine is cabled to which",
+		Short: "Show how the machines are cabled",
 		Long: `topo reads the Thunderbolt ports, network cards and RDMA devices of this machine,
-or of several over ssh, and shows who is cabled to whom: by which port, at which
-speed, and what the cable can carry as the machines are set up now.
+or of several over ssh, and shows which machine is cabled to which: through which
+port, at which speed, and what the cable can carry with the current configuration.
 
 Cables are matched by the identity that each end reports of the other, so several
-cables between two machines stay apart, and computers behind hubs are found. It
-says whether the cabling is a mesh, a ring, a chain or broken, and which cable to
-add: "plug studio-a port 3 into studio-b port 2".
+cables between two machines are distinguished, and computers behind hubs are found.
+topo reports whether the cabling is a mesh, a ring, a chain or broken, and which
+cable to add: "plug studio-a port 3 into studio-b port 2".
 
-The hostfile that --hostfile writes is what 'thunder launch' and 'thunder bench'
-take. Between two machines, and with --form mlx, it is what mlx.launch takes too.
+The hostfile of --hostfile is for 'thunder launch' and 'thunder bench'. Between two
+machines, and with --form mlx, mlx.launch accepts it too.
 
-Each machine needs thunder installed; nothing is changed anywhere.
+thunder must be installed on each machine; nothing is changed on any of them.
 
 Exit status: 0 if the machines could be read, 1 if not, 2 if the command line is
-not right.`,
+invalid.`,
 		Example: `  # this machine
   thunder topo
 
@@ -62,7 +62,7 @@ not right.`,
 	f.cluster.add(fs)
 	fs.BoolVar(&f.json, "json", false, "print the graph as JSON")
 	fs.BoolVar(&f.dot, "dot", false, "print the graph for Graphviz")
-	fs.StringVar(&f.svg, "svg", "", "draw the graph into an SVG `FILE` (- for standard output)")
+	fs.StringVar(&f.svg, "svg", "", "draw the graph to an SVG `FILE` (- for standard output)")
 	fs.StringVar(&f.hostfile, "hostfile", "", "write a hostfile to `FILE` (- for standard output)")
 	fs.StringVar(&f.form, "form", "", "`FORM` of the hostfile: thunder or mlx (default: mlx for two machines, thunder for more)")
 	completeFlag(cmd, "form", []string{topology.FormThunder, topology.FormMLX})
@@ -74,7 +74,7 @@ func (f *topoFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if f.form != "" && f.form != topology.FormThunder && f.form != topology.FormMLX {
-		return usagef("--form: %q is neither thunder nor mlx", f.form)
+		return usagef("--form: unknown form %q; want thunder or mlx", f.form)
 	}
 	if err := cmp.Or(writable("--svg", f.svg), writable("--hostfile", f.hostfile)); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// defaultProfile is where tune writes when nothing else is said.
+// defaultProfile is the default of --output.
 const defaultProfile = "thunder-profile.json"
 
 type tuneFlags struct {
@@ -31,22 +31,21 @@ func newTuneCmd() *cobra.Command {
 	f := &tuneFlags{}
 	cmd := &cobra.Command{
 		Use:   "tune",
-		Short: "Measure what messages cost, for the choice of algorithms",
-		Long: `tune measures the time of a short message, the time of each further byte, and the
-time of reducing one, and writes them to a profile (JSON). Ranks that are given the
-profile with THUNDER_PROFILE choose by it, instead of by rules of thumb: algorithms,
+		Short: "Measure the cost of messages, to choose algorithms",
+		Long: `tune measures the time of a short message, of each further byte, and of reducing a
+byte, and writes them to a profile (JSON). Ranks that find a profile in
+THUNDER_PROFILE use it instead of rules of thumb to choose algorithms, the length of
 the segments in which messages travel, and the number of TCP streams to each peer.
-'thunder bench --explain' shows what follows. All ranks of a job need the same
-profile. Without one, THUNDER_CALIBRATE=1 has the first operation of a job measure
-the same in some 40 ms.
+'thunder bench --explain' shows the effect. All ranks of a job need the same profile.
+Without one, THUNDER_CALIBRATE=1 makes the first operation of a job measure the same
+in about 40 ms.
 
-Without flags it measures ranks on this machine, over each fabric, and over TCP with
-1, 2, 4 and 8 streams. To measure between machines, start it as a rank of a job, like
-'thunder bench'; rank 0 writes the profile. Where some ranks share a machine, messages
-within one and between two are measured apart.
+Without flags tune measures ranks on this machine, over each fabric, and over TCP
+with 1, 2, 4 and 8 streams. To measure between machines, start it as a rank of a job,
+like 'thunder bench'; rank 0 writes the profile. If some ranks share a machine,
+messages within a machine and between machines are measured separately.
 
-Exit status: 0 if all went well, 1 if the run failed, 2 if the command line is not
-right.`,
+Exit status: 0 on success, 1 if the run failed, 2 if the command line is invalid.`,
 		Example: `  thunder tune
   THUNDER_PROFILE=thunder-profile.json thunder bench allreduce -n 4 --explain
 
@@ -58,9 +57,9 @@ right.`,
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.IntVarP(&f.ranks, "ranks", "n", defaultRanks, "measure between `N` ranks on this machine")
-	fs.StringSliceVar(&f.fabrics, "fabric", []string{"tcp", "shm"}, "`FABRICS` to measure, with commas")
+	fs.StringSliceVar(&f.fabrics, "fabric", []string{"tcp", "shm"}, "comma-separated `FABRICS` to measure")
 	fs.StringVarP(&f.output, "output", "o", defaultProfile, "`FILE` to write")
-	fs.IntVar(&f.work.streams, "num-streams", 0, "TCP streams to each peer (default: what moves most)")
+	fs.IntVar(&f.work.streams, "num-streams", 0, "TCP streams to each peer (default: the fastest number)")
 	f.join.add(fs)
 	completeFlag(cmd, "fabric", []string{"tcp", "shm"})
 	return cmd
@@ -82,7 +81,7 @@ func (f *tuneFlags) run(cmd *cobra.Command) error {
 		}
 		for _, fabric := range f.fabrics {
 			if !slices.Contains([]string{"tcp", "shm"}, fabric) {
-				return usagef("--fabric: unknown fabric %q, want tcp, shm, or both", fabric)
+				return usagef("--fabric: unknown fabric %q; want tcp, shm, or both", fabric)
 			}
 			m, err := f.best(cmd, fabric)
 			if err != nil {
@@ -98,8 +97,8 @@ func (f *tuneFlags) run(cmd *cobra.Command) error {
 	return err
 }
 
-// best measures ranks of this machine, over TCP with several numbers of streams unless
-// one was given, and returns the one that moves most.
+// best measures ranks on this machine, over TCP with several numbers of streams unless one
+// was given, and returns the model with the highest bandwidth.
 func (f *tuneFlags) best(cmd *cobra.Command, fabric string) (thunder.Model, error) {
 	if fabric != "tcp" {
 		return f.local(cmd, fabric, f.work.streams)
@@ -120,14 +119,14 @@ func (f *tuneFlags) best(cmd *cobra.Command, fabric string) (thunder.Model, erro
 	return fewestStreams(models), nil
 }
 
-// fewestStreams picks the first of the models whose bandwidth is within a twentieth of
-// the best: more streams than it takes only cost memory.
+// fewestStreams returns the first of the models whose bandwidth is within 5 % of the best:
+// more streams than necessary only cost memory.
 func fewestStreams(models []thunder.Model) thunder.Model {
 	least := slices.MinFunc(models, func(a, b thunder.Model) int { return cmp.Compare(a.Beta, b.Beta) })
 	return models[slices.IndexFunc(models, func(m thunder.Model) bool { return m.Beta <= 1.05*least.Beta })]
 }
 
-// local measures ranks of this machine.
+// local measures ranks on this machine.
 func (f *tuneFlags) local(cmd *cobra.Command, fabric string, streams int) (thunder.Model, error) {
 	cfg := bench.Config{
 		Mode: bench.Barrier, DType: thunder.F32, Op: thunder.Sum, Algo: thunder.Auto, Factor: bench.DefaultFactor,
@@ -137,7 +136,7 @@ func (f *tuneFlags) local(cmd *cobra.Command, fabric string, streams int) (thund
 		return thunder.Model{}, err
 	}
 	if f.ranks < 2 {
-		return thunder.Model{}, usagef("-n: %d rank has nobody to talk to, want 2 or more", f.ranks)
+		return thunder.Model{}, usagef("-n: %d rank has no peer; want 2 or more", f.ranks)
 	}
 	var model *thunder.Model
 	run := localRun{cfg: cfg, ranks: f.ranks}
@@ -146,12 +145,13 @@ func (f *tuneFlags) local(cmd *cobra.Command, fabric string, streams int) (thund
 		return thunder.Model{}, err
 	}
 	if model == nil || !model.Valid() {
-		return thunder.Model{}, errors.New("the ranks measured nothing; run it again")
+		return thunder.Model{}, errors.New("the ranks returned no measurement; run it again")
 	}
 	return *model, nil
 }
 
-// joined measures as one rank of a job; true for the one that writes the profile.
+// joined measures as one rank of a job. It returns true on the rank that writes the
+// profile.
 func (f *tuneFlags) joined(cmd *cobra.Command, profile *thunder.Profile) (bool, error) {
 	if cmd.Flags().Changed("fabric") {
 		f.work.fabric = f.fabrics[0]
@@ -172,7 +172,7 @@ func (f *tuneFlags) joined(cmd *cobra.Command, profile *thunder.Profile) (bool, 
 	return comm.Rank() == 0, nil
 }
 
-// describeProfile says what was measured.
+// describeProfile describes the measurements.
 func describeProfile(p *thunder.Profile) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(p.Fabrics)) {

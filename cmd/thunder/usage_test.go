@@ -11,7 +11,7 @@ import (
 	"thundercollective/internal/freeaddr"
 )
 
-// Bad input gives exit code 2 at once, and says what would be right.
+// Bad input gives exit code 2 immediately, and the error says what would be valid.
 func TestBadUsage(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -52,7 +52,7 @@ func TestBadUsage(t *testing.T) {
 		{"bench allreduce --num-streams 65", []string{"streams", "1 to 64"}},
 		{"bench allreduce --timeout -1s", []string{"--timeout", "90s"}},
 		{"bench broadcast -n 2 --root 2", []string{"--root", "0 to 1"}},
-		{"bench allreduce -n 0", []string{"--ranks", "at least 1"}},
+		{"bench allreduce -n 0", []string{"--ranks", "want 1 or more"}},
 		{"bench allreduce -n 2 --rank 0", []string{"-n", "--rank"}},
 		{"bench allreduce -n 3 --edges 0-1,1-2", []string{"-n", "--edges"}},
 		{"bench allreduce -n 2 --start-timeout 9s", []string{"-n", "--start-timeout"}},
@@ -111,7 +111,7 @@ func TestBadUsage(t *testing.T) {
 	}
 }
 
-// A variable that is not right is bad input too, and is complained about once.
+// An invalid variable is bad input too, and is reported once.
 func TestBadVariables(t *testing.T) {
 	for _, c := range []struct{ name, value, says string }{
 		{"THUNDER_LOG", "loud", "off, warn, info or debug"},
@@ -164,7 +164,7 @@ func TestMisspeltEnv(t *testing.T) {
 	}
 }
 
-// What fails although the command line is right gives exit code 1.
+// A failure with a valid command line gives exit code 1.
 func TestFailures(t *testing.T) {
 	alone, astray := freeaddr.Loopback(t, 2), filepath.Join(t.TempDir(), "astray.svg")
 	if err := os.Symlink("/nonexistent/out.svg", astray); err != nil {

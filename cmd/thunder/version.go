@@ -8,16 +8,15 @@ import (
 	thunder "thundercollective"
 )
 
-// version describes this binary: the module's version, the commit it was built
-// from where the build knows it, the tool chain and platform, and the reduction
-// kernels this CPU gets.
+// version describes this binary: the version of the module, the commit if known, the tool
+// chain and platform, and the reduction kernels for this processor.
 func version() string { return describe(buildInfo(), thunder.Kernels()) }
 
-// stamp is the version that a build was given with -ldflags '-X main.stamp=...';
-// without, it is what Go knows of the module.
+// stamp is the version set by the build with -ldflags '-X main.stamp=...'. If it is empty,
+// the version that Go recorded for the module is used.
 var stamp string
 
-// release names the source this binary was built from, whatever the machine; the
+// release identifies the source this binary was built from, independent of the machine. The
 // machines of a job compare it.
 func release() string { return source(buildInfo()) }
 

@@ -2,7 +2,8 @@
 //
 //	thunder launch -n 4 -- go run ./examples/allreduce
 //
-// or under mpirun, srun, torchrun or Kubernetes; alone, it is a job of one rank.
+// or with mpirun, srun, torchrun or Kubernetes. Without a launcher it is a job of one
+// rank.
 package main
 
 import (

@@ -1,16 +1,15 @@
-// Elastic fits a line to data that its ranks share, and survives the death of any of
-// them:
+// Elastic fits a line to data with several ranks, and continues if any of them dies:
 //
 //	thunder launch -n 4 --restarts 3 -- elastic -dir /shared/folder
 //
-// When a rank dies, the others find out in a moment which one. They live on: they ask
-// for the job's next generation (Comm.Reform), where launch has the dead one started
-// again, and all go on from the state of whoever knows most. Every few steps rank 0
-// saves its state, for the case that nobody is left. Reductions give the same bits on
-// every run, so the result is that of a run in which nobody died.
+// When a rank dies, the operations of the others fail with an error that names it. Their
+// processes keep running and call Comm.Reform, which joins the next generation of the job;
+// launch starts the dead rank again, which joins too. All ranks continue from the most
+// recent state that any of them has. Rank 0 also saves its state every few steps, in case
+// all ranks die. Reductions give the same bits on every run, so the result is the same as
+// if no rank had died.
 //
-// -kill-rank and -kill-step have a rank kill itself in the first generation, to see
-// that happen.
+// To try it, -kill-rank and -kill-step make a rank kill itself in the first generation.
 package main
 
 import (
@@ -30,10 +29,10 @@ import (
 func main() {
 	var t trainer
 	flag.StringVar(&t.dir, "dir", "", "folder for the saved state, the same on all machines")
-	flag.IntVar(&t.steps, "steps", 200, "steps to take")
+	flag.IntVar(&t.steps, "steps", 200, "number of steps")
 	flag.IntVar(&t.every, "save-every", 10, "steps between saves")
 	flag.IntVar(&t.killRank, "kill-rank", -1, "rank that kills itself")
-	flag.IntVar(&t.killStep, "kill-step", 0, "step at which it does")
+	flag.IntVar(&t.killStep, "kill-step", 0, "step at which it kills itself")
 	flag.Parse()
 	if err := t.run(context.Background()); err != nil {
 		log.Fatal(err)
@@ -50,7 +49,7 @@ type trainer struct {
 	state state
 }
 
-// state is all that a rank needs to go on.
+// state is everything that a rank needs to continue.
 type state struct {
 	Step    int       `json:"step"`
 	Weights []float64 `json:"weights"`
@@ -58,7 +57,7 @@ type state struct {
 
 func (t *trainer) run(ctx context.Context) error {
 	if t.dir == "" {
-		return errors.New("say where to save the state: -dir")
+		return errors.New("-dir is missing: the folder for the saved state")
 	}
 	comm, err := thunder.Init(ctx, thunder.Options{})
 	if err != nil {
@@ -82,15 +81,15 @@ func (t *trainer) run(ctx context.Context) error {
 	}
 }
 
-// again says of an error that the job can go on in its next generation: a rank was
-// lost, or one that knew of it first is on its way there.
+// again reports whether the job can continue in its next generation: a rank was lost, or
+// another rank noticed that first and has left for the next generation.
 func again(err error) bool {
 	var lost *thunder.PeerLostError
 	var abort *thunder.AbortError
 	return errors.As(err, &lost) || errors.As(err, &abort)
 }
 
-// train takes the steps of one generation.
+// train runs the steps of one generation.
 func (t *trainer) train(ctx context.Context) error {
 	if err := t.agree(ctx); err != nil {
 		return err
@@ -104,7 +103,7 @@ func (t *trainer) train(ctx context.Context) error {
 			return err
 		}
 	}
-	// Nobody leaves while another may still need its state.
+	// No rank leaves while another may still need its state.
 	if err := thunder.Barrier(ctx, t.comm); err != nil {
 		return err
 	}
@@ -115,8 +114,8 @@ func (t *trainer) train(ctx context.Context) error {
 	return nil
 }
 
-// agree has all ranks take up the state of the one that is furthest. Ranks may be a
-// step apart: one of them may have its result when another dies, and the rest not.
+// agree gives all ranks the state of the one with the most steps. Ranks may be one step
+// apart: when a rank dies, some may have the result of a step and others not.
 func (t *trainer) agree(ctx context.Context) error {
 	size := int64(t.comm.Size())
 	furthest := []int64{int64(t.state.Step)*size + int64(t.comm.Rank())}
@@ -127,7 +126,7 @@ func (t *trainer) agree(ctx context.Context) error {
 	return thunder.Broadcast(ctx, t.comm, t.state.Weights, int(furthest[0]%size))
 }
 
-// step moves the weights against the mean of the ranks' gradients.
+// step updates the weights with the average gradient of all ranks.
 func (t *trainer) step(ctx context.Context) error {
 	grad := gradient(t.state.Weights, t.state.Step, t.comm.Rank())
 	if err := thunder.AllReduce(ctx, t.comm, grad, thunder.Avg); err != nil {
@@ -143,8 +142,8 @@ func (t *trainer) step(ctx context.Context) error {
 	return nil
 }
 
-// gradient is that of the squared error over the points that a rank has in a step,
-// of the line 3x + 1.
+// gradient returns the gradient of the squared error for the points of one rank in one
+// step. The points are on the line 3x + 1.
 func gradient(w []float64, step, rank int) []float64 {
 	const points = 64
 	g := []float64{0, 0}
@@ -159,7 +158,7 @@ func gradient(w []float64, step, rank int) []float64 {
 
 func (t *trainer) path() string { return filepath.Join(t.dir, "elastic.json") }
 
-// load returns what was saved; the beginning if nothing was.
+// load returns the saved state, or the initial one if there is none.
 func load(path string) (state, error) {
 	s := state{Weights: []float64{0, 0}}
 	b, err := os.ReadFile(path)
@@ -173,12 +172,12 @@ func load(path string) (state, error) {
 		return s, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(s.Weights) != 2 {
-		return s, fmt.Errorf("%s holds %d weights", path, len(s.Weights))
+		return s, fmt.Errorf("%s has %d weights, want 2", path, len(s.Weights))
 	}
 	return s, nil
 }
 
-// save replaces what was saved, at once or not at all.
+// save replaces the saved state atomically.
 func save(path string, s *state) error {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -190,7 +189,7 @@ func save(path string, s *state) error {
 	return os.Rename(path+".new", path)
 }
 
-// die is the end that no program can prepare for.
+// die kills this process, so that it cannot clean up.
 func die() {
 	p, err := os.FindProcess(os.Getpid())
 	if err == nil {

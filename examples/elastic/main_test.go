@@ -11,10 +11,9 @@ import (
 	"testing"
 )
 
-// TestElastic runs the loop of four ranks undisturbed, and then with ranks killed at
-// random and restarted by launch, that rank alone or all of them. The numbers are the
-// same to the last bit, and ranks that were not restarted are the processes that they
-// were.
+// TestElastic runs four ranks undisturbed, and then with a random rank killed, after which
+// launch restarts that rank or all of them. The results must be the same to the last bit,
+// and ranks that were not restarted must still be the same processes.
 func TestElastic(t *testing.T) {
 	bin := t.TempDir()
 	build := exec.Command("go", "build", "-o", bin, "thundercollective/cmd/thunder", "thundercollective/examples/elastic")
@@ -48,7 +47,7 @@ func TestElastic(t *testing.T) {
 		if got.generation == 0 || got.numbers != want.numbers {
 			t.Errorf("rank %d killed at step %d: got %s in generation %d, want %s", victim, step, got.numbers, got.generation, want.numbers)
 		}
-		if want := fmt.Sprintf("restart 1 of 1: rank %d starts anew in generation 1", victim); mode == "rank" && !strings.Contains(got.notes, want) {
+		if want := fmt.Sprintf("restart 1 of 1: rank %d starts again in generation 1", victim); mode == "rank" && !strings.Contains(got.notes, want) {
 			t.Errorf("it does not say %q", want)
 		}
 		for rank, pids := range got.pids {
@@ -62,12 +61,12 @@ func TestElastic(t *testing.T) {
 	}
 }
 
-// A result is what a run printed.
+// A result holds the output of a run.
 type result struct {
 	generation int
 	numbers    string
 	pids       [4][]int // of each rank, by generation
-	notes      string   // of the launcher, and the ranks' errors
+	notes      string   // messages of the launcher, and the ranks' errors
 }
 
 func read(t *testing.T, out, notes string) *result {

@@ -1,8 +1,8 @@
-"""A plain Python program that knows nothing of thunder.
+"""A Python program that does not use thunder, started by thunder launch.
 
-It reads the variables that torchrun sets, and passes a token once around the
-ranks over TCP: rank 0 listens at MASTER_ADDR:MASTER_PORT and tells everyone
-where their neighbour is. It needs the standard library only.
+It reads the variables that torchrun sets, and passes a token once around the ranks over
+TCP: rank 0 listens at MASTER_ADDR:MASTER_PORT and sends the addresses of all ranks to
+each of them. It needs only the standard library.
 
     thunder launch -n 4 examples/torchrun-variables/ring.py
     torchrun --nproc-per-node 4 examples/torchrun-variables/ring.py
@@ -33,7 +33,7 @@ def connect(address):
 
 
 def meet(listener):
-    """Returns the address of every rank's listener."""
+    """Exchanges the addresses of the ranks' listeners and returns all of them."""
     port = listener.getsockname()[1]
     if rank != 0:
         with connect(master) as conn, conn.makefile("rw") as stream:
@@ -66,7 +66,7 @@ def main():
     if rank == 0:
         visited = json.loads(listener.accept()[0].makefile("r").readline())
         if visited != list(range(size)):
-            sys.exit(f"the token took a wrong way: {visited}")
+            sys.exit(f"the token visited the wrong ranks: {visited}")
         print(f"the token went around all {size} ranks")
     print(f"rank {rank} of {size}, {local_rank} of {local_size} on this machine: done")
 

@@ -1,6 +1,6 @@
-// Command train trains a small model on several ranks and shows two things: that
-// the result is, bit for bit, that of one rank with the same global batch, and how
-// much of the communication hides behind the backward pass.
+// Command train trains a small model on several ranks. It shows that the result is the
+// same, bit for bit, as that of one rank with the same global batch, and how much of the
+// communication is hidden behind the backward pass.
 //
 //	go run ./examples/train                       # two ranks in this process
 //	go run ./examples/train -ranks 4 -wire bf16   # four, with half the bytes
@@ -21,7 +21,7 @@ import (
 
 type settings struct {
 	steps   int
-	batch   int // samples of a step, of all ranks together
+	batch   int // samples per step, of all ranks together
 	wire    train.Wire
 	layers  int // of the backward pass whose communication is measured
 	layerKB int
@@ -32,7 +32,7 @@ func main() {
 	steps := flag.Int("steps", 200, "training steps")
 	wire := flag.String("wire", "f32", "type of gradients on the wire: f32, bf16, f16, int8")
 	layers := flag.Int("layers", 16, "layers of the measured backward pass")
-	layerKB := flag.Int("layer-kb", 4096, "KiB of gradients in each of them")
+	layerKB := flag.Int("layer-kb", 4096, "KiB of gradients in each layer")
 	flag.Parse()
 	s := settings{steps: *steps, batch: 48, layers: *layers, layerKB: *layerKB}
 	var err error
@@ -45,7 +45,8 @@ func main() {
 	}
 }
 
-// run joins the job that a launcher has started, or else makes one of local ranks.
+// run joins the job that a launcher has started. Without one, it makes a job of ranks in
+// this process.
 func run(w io.Writer, local int, s settings) error {
 	ctx := context.Background()
 	c, err := thunder.Init(ctx, thunder.Options{})
@@ -81,13 +82,13 @@ func run(w io.Writer, local int, s settings) error {
 	return nil
 }
 
-// oneRank is what each rank does; rank 0 prints.
+// oneRank runs on each rank; rank 0 prints.
 func oneRank(ctx context.Context, w io.Writer, c *thunder.Comm, s settings) error {
 	if c.Rank() != 0 {
 		w = io.Discard
 	}
 	if s.batch%c.Size() != 0 {
-		return fmt.Errorf("a batch of %d cannot be shared by %d ranks", s.batch, c.Size())
+		return fmt.Errorf("a batch of %d samples cannot be divided among %d ranks", s.batch, c.Size())
 	}
 	together, err := trainTogether(ctx, c, s)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"thundercollective/train"
 )
 
-// On any number of ranks training gives the weights of one rank, and the model
+// On any number of ranks, training results in the weights of one rank, and the model
 // learns.
 func TestSameAsAlone(t *testing.T) {
 	for _, ranks := range []int{2, 3, 4} {

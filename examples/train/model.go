@@ -8,8 +8,7 @@ import (
 	"thundercollective/train"
 )
 
-// model is a perceptron with one hidden layer that learns a fixed function: small
-// enough to read, with real gradients.
+// model is a perceptron with one hidden layer that learns a fixed function.
 type model struct {
 	params [][]float32 // w1 (hidden × inputs), b1, w2 (hidden), b2
 }
@@ -38,7 +37,7 @@ func (m *model) lens() []int {
 	return lens
 }
 
-// sample returns the i-th sample of a step and what the model should say to it.
+// sample returns the i-th sample of a step and its target value.
 func sample(step, i int) (x [inputs]float32, y float32) {
 	for k := range x {
 		x[k] = float32(math.Sin(float64(1+step*131+i*17+k*5) * 1.7))
@@ -61,8 +60,8 @@ func (m *model) forward(x [inputs]float32) (out float32, h [hidden]float32) {
 	return out, h
 }
 
-// backward adds the gradients of the mean squared error over samples [from, to) of
-// a step, and calls ready as each is complete, the last layer first.
+// backward adds the gradients of the mean squared error over samples [from, to) of a step,
+// and calls ready for each when it is complete, last layer first.
 func (m *model) backward(step, from, to int, gradient func(i int) []float32, ready func(i int)) {
 	scale := 2 / float32(to-from)
 	n := to - from
@@ -107,7 +106,7 @@ func (m *model) update(gradient func(i int) []float32) {
 	}
 }
 
-// loss is the error on a batch that was not trained on.
+// loss returns the error on a batch that was not used for training.
 func (m *model) loss(batch int) float64 {
 	sum := 0.0
 	for i := range batch {
@@ -118,8 +117,8 @@ func (m *model) loss(batch int) float64 {
 	return sum / float64(batch)
 }
 
-// trainTogether trains with each rank taking its part of every batch. The direct
-// algorithm adds in order of rank, as trainAlone does.
+// trainTogether trains with all ranks, each of which uses its part of every batch. The
+// direct algorithm adds in order of rank, as trainAlone does.
 func trainTogether(ctx context.Context, c *thunder.Comm, s settings) (*model, error) {
 	m := newModel()
 	g, err := train.NewGradientBucket(ctx, c, m.lens(), train.Config{Wire: s.wire, Algo: thunder.Direct, BucketBytes: 128})
@@ -139,8 +138,8 @@ func trainTogether(ctx context.Context, c *thunder.Comm, s settings) (*model, er
 	return m, nil
 }
 
-// trainAlone does what n ranks do, in one: the parts of a batch one after the other,
-// and the mean of their gradients.
+// trainAlone does on one rank what trainTogether does on n: it computes the gradients for
+// the parts of a batch one after the other, and averages them.
 func trainAlone(n int, s settings) *model {
 	m := newModel()
 	part := s.batch / n

@@ -11,10 +11,10 @@ import (
 	"thundercollective/train"
 )
 
-// measure compares a backward pass that communicates at its end with one that does
-// so as it goes. The layers of the pass are timers that stand for a device beside
-// the CPU, and take as long in all as the communication alone: where the same cores
-// compute and communicate, there is nothing to hide behind.
+// measure compares a backward pass that communicates at its end with one that communicates
+// all the time. The layers only sleep, like a program that waits for a GPU, and take as
+// long together as the communication: if the same cores computed and communicated, the two
+// could not overlap.
 func measure(ctx context.Context, w io.Writer, c *thunder.Comm, s settings) error {
 	lens := slices.Repeat([]int{s.layerKB * 1024 / 4}, s.layers)
 	g, err := train.NewGradientBucket(ctx, c, lens, train.Config{Wire: s.wire, BucketBytes: s.layerKB * 1024})
@@ -24,7 +24,7 @@ func measure(ctx context.Context, w io.Writer, c *thunder.Comm, s settings) erro
 	defer g.Close()
 
 	const passes = 5
-	if _, err := timePass(ctx, c, g, 0, false); err != nil { // connections, plans, memory
+	if _, err := timePass(ctx, c, g, 0, false); err != nil { // warm up: connections, plans, memory
 		return err
 	}
 	communication, err := best(passes, func() (time.Duration, error) { return timePass(ctx, c, g, 0, false) })
@@ -51,14 +51,14 @@ func measure(ctx context.Context, w io.Writer, c *thunder.Comm, s settings) erro
 	return nil
 }
 
-// timePass returns how long the slowest rank took.
+// timePass runs a pass and returns the time of the slowest rank.
 func timePass(ctx context.Context, c *thunder.Comm, g *train.GradientBucket, layer time.Duration, overlap bool) (time.Duration, error) {
 	if err := thunder.Barrier(ctx, c); err != nil {
 		return 0, err
 	}
 	start := time.Now()
 	for i := g.Len() - 1; i >= 0; i-- {
-		// By the clock, so that a layer that was late does not delay the next.
+		// Until a point in time, so that a late layer does not delay the next.
 		time.Sleep(time.Until(start.Add(layer * time.Duration(g.Len()-i))))
 		if overlap {
 			g.Ready(i)
@@ -79,7 +79,7 @@ func timePass(ctx context.Context, c *thunder.Comm, g *train.GradientBucket, lay
 	return time.Duration(took[0] * float64(time.Second)), nil
 }
 
-// best is the least of several measurements.
+// best returns the smallest of n measurements.
 func best(n int, f func() (time.Duration, error)) (time.Duration, error) {
 	least := time.Duration(1<<63 - 1)
 	for range n {

@@ -78,7 +78,7 @@ func railGroup(t *testing.T, n int) []*thunder.Comm {
 	var wg sync.WaitGroup
 	for r := range addrs {
 		wg.Go(func() {
-			comms[r], errs[r] = thunder.Init(t.Context(), thunder.Options{Rank: r, Size: len(addrs), Addrs: addrs, Fabric: "tcp", Streams: 2})
+			comms[r], errs[r] = thunder.Init(t.Context(), thunder.Options{Join: thunder.Join{Rank: r, Size: len(addrs), Addrs: addrs}, Transport: thunder.Transport{Fabric: "tcp", Streams: 2}})
 		})
 	}
 	wg.Wait()

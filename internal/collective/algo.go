@@ -11,7 +11,7 @@ type Algo uint8
 
 // The algorithms. Not every operation has each of them: see Algos.
 const (
-	// Auto stands for "let Choose decide"; a schedule is never built from it.
+	// Auto leaves the choice to Choose; a schedule is never built from it.
 	Auto Algo = iota
 	// Ring passes blocks from neighbour to neighbour; for Broadcast and Reduce
 	// it is the pipelined chain that ends or starts at the root.
@@ -35,9 +35,9 @@ const (
 	// Mesh has every rank own a block that all others send it their part of, and
 	// that it sends to all others.
 	Mesh
-	// Hier works within hosts first (Spec.Hosts), so that as little as can be
-	// crosses between them; where no ranks share a host, or all do, it is what
-	// Choose picks.
+	// Hier works within hosts first (Spec.Hosts), so that as little as
+	// possible crosses between them; where no ranks share a host, or all do, it is
+	// what Choose picks.
 	Hier
 )
 

@@ -3,23 +3,23 @@ package collective
 const (
 	// turnBytes is the length of the windows in which crowded ranks exchange blocks.
 	turnBytes = 512 << 10
-	// turnWindows is how many there are at the most: schedules stay small.
+	// turnWindows is the most windows there are, which keeps schedules small.
 	turnWindows = 16 * maxSegments
-	// turnLead is how many messages are sent before the first has to have come.
+	// turnLead is how many messages are sent before the first is received.
 	turnLead = 2
 )
 
 // pairwise is the all-to-all: in step i a rank sends to the rank i places on and
-// receives from the one i places back, so that nobody is the target of two at
-// once. One step is sent ahead.
+// receives from the one i places back, so that no rank is the target of two
+// at once. One step is sent ahead.
 //
-// Ranks of one host that outnumber its processors do so window by window. Four on two
-// processors took an eighth less time for 16 and 64 MiB over TCP; why is not proven, but
-// less is under way at once than sockets take of whole blocks. Where links have several
-// streams, windows took longer, hence not for all ranks of one host.
+// Ranks of one host that outnumber its processors do so window by window. Four ranks on
+// two processors took an eighth less time for 16 and 64 MiB over TCP. The reason is not
+// proven; less is under way at once than sockets accept of whole blocks. Where links have
+// several streams, windows took longer, so other ranks of one host do without.
 //
-// What is sent in a turn waits for what comes turnLead turns before, in an earlier step or
-// earlier in the same one, wherever that is. So there is always a rank that need not wait.
+// What is sent in a turn waits for what is received turnLead turns before, in an earlier
+// step or earlier in the same one. So there is always a rank that need not wait.
 func pairwise(b *builder, l *lane) {
 	out, in := b.blocks(), b.blocks()
 	if b.RecvCounts != nil {
@@ -65,8 +65,8 @@ func pairwise(b *builder, l *lane) {
 	}
 }
 
-// windowsOf returns in how many windows a block is exchanged. The two ends know only its
-// length alike.
+// windowsOf returns in how many windows a block is exchanged. Its
+// length is all that both ends know.
 func (b *builder) windowsOf(s span) int { return s.windows(b.turnWindow(s.n)) }
 
 // windowOf returns one of them.

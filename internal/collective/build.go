@@ -135,7 +135,7 @@ func (b *builder) build() {
 	}
 }
 
-// empty says whether there is nothing to reduce or to gather.
+// empty reports whether there is nothing to reduce or to gather.
 func (b *builder) empty() bool {
 	switch b.Kind {
 	case AllReduce:

@@ -12,7 +12,7 @@ type node struct {
 	children []int
 }
 
-// cableNode returns this rank's place in the tree of cables, hung up at root; without
+// cableNode returns this rank's place in the tree of cables, with the given root; without
 // cables, in the chain of the numbers. A root below 0 is the tree's own.
 func cableNode(b *builder, root int) node {
 	near := make([][]int, b.Size)

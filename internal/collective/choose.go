@@ -83,8 +83,8 @@ func ChooseCrowded(k Kind, size, bytes int, shared bool) Algo {
 	return Choose(k, size, bytes)
 }
 
-// ChooseShared is Choose for ranks that share memory: there, a block costs the same
-// from whoever it comes.
+// ChooseShared is Choose for ranks that share memory: there, a block costs the
+// same from every rank.
 func ChooseShared(k Kind, size, bytes int) Algo {
 	if k == AllGather && size <= 8 {
 		return Direct

@@ -1,14 +1,21 @@
-// Package collective turns collective operations into messages between ranks.
+// Package collective carries out operations such as AllReduce on a group of ranks.
+//
+// It works in three stages, each of which can be understood without the next:
+//
+//	Spec ──Build──▶ Schedule ──NewPlan──▶ Plan ──Executor──▶ done
+//	what is wanted  who sends what        with segments,      over links, a board,
+//	                to whom               type, reduction     or shared memory
 //
 // # Schedules
 //
-// An algorithm is a pure function: Build maps a Spec (operation, algorithm, rank,
-// size, counts, root) to a Schedule, the list of sends, receives, copies and
-// reductions that one rank performs. Nothing here knows about sockets or
-// goroutines, so the same schedule can be proved right for every rank at once
-// (package check does, for 1 to 16 ranks and awkward lengths), executed, costed or
-// simulated. Split cuts the messages into segments and starts each send as soon as
-// its data is there; Choose picks the algorithm.
+// An algorithm is a pure function: Build maps a Spec (operation, algorithm, rank, size,
+// counts, root) to a Schedule, the list of sends, receives, copies and reductions that
+// one rank performs. It knows nothing of sockets or goroutines, so that the schedules of
+// all ranks can be proved correct together (package check does, for 1 to 16 ranks and
+// awkward lengths), executed, costed or simulated.
+//
+// The algorithms for AllReduce; Algos lists those of the other operations. Each works for
+// every number of ranks.
 //
 //	             steps             sent by a rank, in vectors
 //	direct       1                 size-1
@@ -21,67 +28,66 @@
 //	mesh         2                 2/size to each of the others
 //	hier         2 within hosts, and those of the best among hosts between them
 //
-// That is for AllReduce; the other operations have those for which Algos says so.
-// Every algorithm works for every number of ranks.
+// Where some ranks share a host (Spec.Hosts), hier works within hosts first. An AllReduce
+// of v bytes on h hosts then moves 2(h-1)·v bytes between hosts in total, which is the
+// minimum, divided evenly among the ranks of each host. Around the ring of n ranks,
+// 2(n-1)/n·v bytes cross every link that leaves a host. Hosts may have different numbers
+// of ranks, in any order.
 //
-// # Hosts
+// # Which algorithm
 //
-// Where some ranks share a host (Spec.Hosts), hier works within hosts first. An
-// all-reduce of v bytes on h hosts has 2(h-1)·v bytes cross between hosts in all,
-// which is the least there is, shared evenly by the ranks of each host; around the
-// ring of n ranks it is 2(n-1)/n·v for every link that leaves a host. Hosts may have
-// different numbers of ranks, in any order.
+// Choose applies rules of thumb. A Model predicts the time of each algorithm from
+// measurements of the links within and between hosts; Model.Choose takes the fastest, and
+// Model.Segment returns the length of the segments. All ranks have to make the same
+// choice: both functions are pure, and round in the same way on every processor.
 //
-// Two ranks that share a host mix the two halves of their ring, so that sums are sent
-// while they are in the cache; between hosts the summands go first, to keep the network
-// busy.
+// # Plans
 //
-// # Choice
-//
-// Choose goes by rules of thumb. A Model predicts the time of each algorithm from what
-// was measured of links within and between hosts, and Model.Choose takes the fastest;
-// Model.Segment says in what pieces its messages should travel. Ranks have to choose
-// alike: both are pure, and round in the same way on every processor.
-//
-// # Determinism
-//
-// Each element of a result is the same expression on every rank, hence the same
-// bits, and again in the next run. Direct combines from left to right in rank
-// order; rd combines neighbouring blocks of ranks, lower ranks on the left; tree
-// does the same counted from the root, but for an all-reduce of ranks that outnumber their
-// processors (Spec.Crowded), where each adds those that are a power of two behind it, the
-// farthest first; the ring starts behind the rank that owns a
-// block and goes round; hd sums along its circulant graph; cable adds the children,
-// in the order of the tree, to the own part; mesh the ranks behind the owner of a
-// block, one after the other; hier adds within each host, then across hosts as the
-// algorithm between them does. An average is divided
-// once, where an element is first complete (Action.Final), before it is handed on.
-//
-// # Memory
-//
-// Reductions read the incoming bytes where the fabric has them. What has to be
-// staged goes through windows of Spec.Window elements (2 MiB as NewPlan sets it),
-// whatever the length of the message and whatever the operation.
-//
-// # Execution
-//
-// NewPlan binds a schedule to an element type and a reduction; a Planner keeps the
-// plans in use. An Executor runs plans over the links of one group, one at a time.
-// A receive blocks its lane. A send goes out at once if it is small and the link
-// can take it (fabric.Poster), or if all links of the plan move messages on while the
-// lane waits (fabric.Backlog), else through a goroutine that belongs to the peer.
-// Before a range is written, the sends that still read it are waited for; the plan
-// knows which. In steady state nothing is allocated.
+// NewPlan cuts the messages of a schedule into segments, and moves each send up to where
+// its data is ready (Segmented), so that a segment is passed on while the next one
+// arrives. It binds the schedule to an element type and a reduction, and works out which
+// sends have to be finished before a range may be overwritten. A Planner keeps the plans
+// in use.
 //
 // # Paths
 //
-// Messages are one of several paths. Executor.Begin decides which one an operation takes
-// (see Path) and does at once what needs no waiting; Executor.Finish does the rest. Ranks
-// of one machine have a board for short operations, and take the data of long ones from
-// each other's memory, or make round trips; Executor.Share tells what they have. Two ranks
-// exchange short messages without lanes and outboxes; the peer cannot tell.
+// An Executor carries out the plans of one group, one at a time, on the quickest path
+// that the ranks have; see Path, and the table in ARCHITECTURE.md. Begin decides the path
+// and does at once what needs no waiting. The caller may then do something else, such as
+// record the operation, while its message is under way. Finish does the rest.
 //
-// The first error ends the run: the executor closes the links it uses, waits until
-// no call is left in the caller's buffers, and returns the error as a *StepError.
-// It does not work afterwards.
+// The path of messages is always there. The actions of a schedule are in one lane, or in
+// two that run at the same time. A receive blocks its lane. A send leaves at once if it is
+// short and the link can take it (fabric.Poster), or if all links of the plan move
+// messages on while the lane waits (fabric.Backlog); otherwise a goroutine that belongs to
+// the peer sends it. In steady state nothing is allocated.
+//
+// The other paths are for two ranks with short messages, and for ranks of one machine;
+// Executor.Share tells the executor what these share.
+//
+// # Failures
+//
+// The first error ends the operation: the executor calls the function that it got for
+// failures, or closes the links it uses, waits until no call uses the caller's buffers any
+// more, and returns the error as a *StepError. It is unusable after that.
+//
+// # Determinism
+//
+// Each element of a result is the same expression on every rank, hence the same bits, and
+// again in the next run. Direct, the board and shared memory combine from left to right in
+// rank order. rd and round trips combine neighbouring blocks of ranks, lower ranks on the
+// left; tree does the same counted from the root, except for an AllReduce of ranks that
+// outnumber their processors (Spec.Crowded), where each rank adds those that are a power
+// of two behind it, the farthest first. The ring starts behind the rank that owns a block
+// and goes round; hd sums along its circulant graph; cable adds the children, in the order
+// of the tree, to the own part; mesh adds the ranks behind the owner of a block, one after
+// the other; hier adds within each host, then across hosts as the algorithm between them
+// does. An average is divided once, where an element is first complete (Action.Final),
+// before it is handed on.
+//
+// # Memory
+//
+// Reductions read incoming bytes where the fabric has them. What has to be staged goes
+// through windows of Spec.Window elements (2 MiB as NewPlan sets it), whatever the length
+// of the message and whatever the operation.
 package collective

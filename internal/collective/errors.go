@@ -2,7 +2,7 @@ package collective
 
 import "fmt"
 
-// A StepError says at which step a run failed. It wraps the error of the link,
+// A StepError is the error of one step of an operation. It wraps the error of the link,
 // such as *fabric.LostError or *fabric.TagError.
 type StepError struct {
 	Kind   Kind

@@ -151,7 +151,7 @@ func (p *Plan) exchangeError(s Step, err error) error {
 	return e
 }
 
-// tooShort says what buffers the plan needs.
+// tooShort returns the error of buffers that are too short.
 func (p *Plan) tooShort(main, input []byte) error {
 	return fmt.Errorf("collective: %v needs %d bytes and an input of %d, got %d and %d", p.spec.Kind, p.main, p.input, len(main), len(input))
 }

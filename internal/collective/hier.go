@@ -7,8 +7,8 @@ import "slices"
 // its share of the vector, unless the vector is too short to be worth sharing.
 
 const (
-	// hierWindows is how many windows a vector is cut into at the most, so that one
-	// is combined within hosts while the one before is on its way between them.
+	// hierWindows is the most windows that a vector is cut into, so that one is
+	// combined within hosts while the one before is on its way between them.
 	hierWindows = 16
 	// hierShare is the least share of a rank, as a fraction of Spec.Window: 4 KiB
 	// of 2 MiB.
@@ -180,7 +180,7 @@ func hierBarrier(b *builder, l *lane) {
 	b.neighbours(func(peer, _ int) { l.sendPinned(peer, Slice{}) })
 }
 
-// hierNode returns this rank's place in a tree of the hosts, hung up at the root's,
+// hierNode returns this rank's place in a tree of the hosts, with the root's on top,
 // with the ranks of each host below the one that is first in it.
 func hierNode(b *builder) node {
 	hs := b.Hosts

@@ -64,7 +64,7 @@ func hierReduceScatter(b *builder, l *lane) {
 // of all blocks that any rank looks after fit into scratch.
 func hierBlockWindow(b *builder, slots int) int {
 	least := b.Hosts.least
-	// A rank looks after ⌈most/least⌉ blocks of each other host at the most.
+	// A rank looks after at most ⌈most/least⌉ blocks of each other host.
 	most := (b.Hosts.most + least - 1) / least * (b.Hosts.Count() - 1)
 	return b.Window / (slots * most)
 }

@@ -26,16 +26,16 @@ type LinkCost struct {
 }
 
 // typical is a model of ranks that share memory on hosts that a fast cable joins,
-// for those who have not measured theirs.
+// for groups that have not measured theirs.
 var typical = Model{Alpha: 15, Beta: 0.4, Gamma: 0.05, Local: &LinkCost{Alpha: 1, Beta: 0.15}}
 
-// ChooseMixed is Choose for ranks of which some share a host, and nobody has measured
+// ChooseMixed is Choose for ranks of which some share a host, if it was not measured
 // what their messages cost.
 func ChooseMixed(k Kind, size int, hosts *Hosts, bytes int) Algo {
 	return typical.Choose(k, size, hosts, bytes)
 }
 
-// Valid says whether the model can be used.
+// Valid reports whether the model can be used.
 func (m Model) Valid() bool {
 	ok := func(v float64) bool { return v >= 0 && !math.IsInf(v, 0) && !math.IsNaN(v) }
 	link := func(l LinkCost) bool { return ok(l.Alpha) && ok(l.Beta) && l.Alpha > 0 && l.Beta > 0 }
@@ -52,8 +52,7 @@ func (m Model) local() LinkCost {
 }
 
 // Choose picks the algorithm that the model finds fastest; of those that it finds
-// equal, the one that Algos lists first. Those that follow cables are left to whoever
-// knows the cables. hosts may be nil.
+// equal, the one that Algos lists first. Those that follow cables are left to Cables. hosts may be nil.
 func (m Model) Choose(k Kind, size int, hosts *Hosts, bytes int) Algo {
 	best, least := Choose(k, size, bytes), math.Inf(1)
 	for _, a := range Algos(k) {
@@ -78,7 +77,7 @@ const (
 )
 
 // Segment returns the length of the pieces, in bytes, in which messages should travel:
-// each piece costs some time by itself, and whoever passes it on has to wait for one.
+// each piece costs some time by itself, and a rank that passes it on has to wait for one.
 // If d ranks pass v bytes on one after the other, in pieces of s, that takes
 // (v/s + d-1)·(α + s·β), which is least at s = √(v·α/((d-1)·β)). The result is
 // the power of two next to it; where several streams move more than one, pieces that

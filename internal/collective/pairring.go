@@ -4,11 +4,11 @@ const (
 	// pairLead is how many windows of a ring of two are sent before the first has to
 	// have come back. It is too few to keep a network busy.
 	pairLead = 2
-	// pairWindows is how many windows there are at the most: schedules stay small.
+	// pairWindows is the most windows there are, which keeps schedules small.
 	pairWindows = 16 * maxSegments
 )
 
-// pairs says whether two ranks of one host have a ring of their own.
+// pairs reports whether two ranks of one host have a ring of their own.
 func (b *builder) pairs() bool {
 	return b.Size == 2 && b.Hosts != nil && b.Hosts.Count() == 1 && b.Count/2 <= pairWindows*b.pairWindow()
 }

@@ -100,7 +100,7 @@ func (f *facts) certain(p *Plan) bool {
 // that would only send from running ahead. Reading a page through the kernel costs about
 // as much as two copies, into the memory of a link and out of it, made by two processors
 // at the same time. So reading pays where every rank both sends and receives all the
-// time; in Scatter, where the root would copy for everybody; and in Broadcast, if there
+// time; in Scatter, where the root would copy for all ranks; and in Broadcast, if there
 // are several receivers, or if everything stays in the cache of the only one. In Gather
 // and Reduce the root would do all the work. Messages that are reduced are read in place,
 // not copied, so ReduceScatter gains little, and nothing with many ranks. AllReduce has

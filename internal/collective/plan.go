@@ -11,17 +11,16 @@ import (
 const (
 	// windowBytes bounds the scratch of a plan.
 	windowBytes = 2 << 20
-	// DefaultSegment is the length in bytes of the pieces in which messages travel
-	// unless Spec.Segment says otherwise: long enough to cost little each, short
-	// enough to overlap.
+	// DefaultSegment is the length in bytes of the segments in which messages travel,
+	// unless Spec.Segment is set: long enough to cost little each, short enough to
+	// overlap.
 	DefaultSegment = 256 << 10
-	// wholeSegment is that of messages which nobody passes on, reduces or waits for:
+	// wholeSegment is that of messages which no rank passes on, reduces or waits for:
 	// there is nothing to overlap with.
 	wholeSegment = 1 << 40
 )
 
-// segment is the length in bytes of the pieces in which messages travel unless
-// somebody says otherwise.
+// segment is the default length of segments, in bytes.
 func (s *Spec) segment() int {
 	switch {
 	case s.Kind == AllToAll && s.Algo == Direct, s.Kind == AllGather && (s.Algo == Direct || s.Size == 2):
@@ -51,8 +50,8 @@ type Plan struct {
 
 	lanes []planLane
 	sends []int // by peer: how many messages it is sent
-	peers []int // who is sent anything
-	links []int // who is sent anything, or sends
+	peers []int // those that are sent anything
+	links []int // those that are sent anything, or send
 }
 
 // A planLane is one lane of a plan.
@@ -78,7 +77,7 @@ func NewPlan(s Spec, dt reduce.DType, op reduce.Op) (*Plan, error) {
 	return newPlan(s, dt, op, s.segmentBytes(dt))
 }
 
-// segmentBytes is the length of the pieces in which messages travel, in bytes.
+// segmentBytes is the length of segments, in bytes.
 func (s *Spec) segmentBytes(dt reduce.DType) int {
 	if s.Segment > 0 {
 		return s.Segment * dt.Size()
@@ -155,7 +154,7 @@ func (p *Plan) outline(s Spec) error {
 	return nil
 }
 
-// Segment is the length of the pieces in which its messages travel, in bytes; those of
+// Segment is the length of the segments in which its messages travel, in bytes; those of
 // very long messages are longer.
 func (p *Plan) Segment() int { return p.segment }
 
@@ -188,7 +187,7 @@ func (p *Plan) planLane(lane []Action) planLane {
 		if a.Step == SendStep {
 			pa.number = p.sends[a.Peer]
 			p.sends[a.Peer]++
-			if a.Src.Buf != Input { // nobody writes that
+			if a.Src.Buf != Input { // which is never written
 				over := pending.over(a.Src)
 				for j, ws := range over {
 					over[j] = append(ws[:len(ws):len(ws)], wait{a.Peer, pa.number + 1})

@@ -48,7 +48,7 @@ func (m Model) time(c cost, l LinkCost) float64 {
 	return float64(c.latency()*l.Alpha) + float64(c.sent*l.Beta) + float64(c.reduced*m.Gamma)
 }
 
-// flat is what an operation asks of ranks that are all alike.
+// flat is what an operation asks of ranks that are all joined equally.
 func (m Model) flat(k Kind, a Algo, size, bytes int) cost {
 	n, v := float64(size), float64(bytes)/1000
 	log := float64(bits.Len(uint(size - 1)))

@@ -49,7 +49,7 @@ func (m *poolMemory) RoundTrip(ctx context.Context, peer int, tag *fabric.Tag, t
 	return nil
 }
 
-// TestRoundTrip reduces vectors in round trips, whoever can read them or not, and makes none
+// TestRoundTrip reduces vectors in round trips, whether others can read them or not, and makes none
 // where they are too short, or mapped, or where the number of ranks does not allow it.
 func TestRoundTrip(t *testing.T) {
 	for _, n := range []int{2, 3, 4, 8} {
@@ -113,8 +113,8 @@ func TestRoundTripSameBits(t *testing.T) {
 	}
 }
 
-// TestRoundTripFaults has the second round trip of a rank fail: everybody ends, and it says whom it
-// lost.
+// TestRoundTripFaults has the second round trip of a rank fail: all ranks end, and it
+// names the peer that it lost.
 func TestRoundTripFaults(t *testing.T) {
 	g, _, _, ms := newPoolOf(t, 4)
 	ms[1].fault = func(rank, peer int) error {

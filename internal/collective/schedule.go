@@ -10,8 +10,8 @@ import "fmt"
 //
 // Sends are asynchronous: the action posts the message, and the range stays
 // borrowed until the peer has taken it. Receives block. Before an action writes
-// a range, whoever executes the schedule waits for the pending sends of the same
-// rank that overlap it (the hazard rule). Schedules do not deadlock even where a
+// a range, the executor waits for the pending sends of the same rank that overlap
+// it (the hazard rule). Schedules do not deadlock even where a
 // send ends only once the peer receives it.
 type Schedule struct {
 	Lanes [][]Action

@@ -1,7 +1,7 @@
 package collective
 
-// maxSegments is how many pieces Segmented cuts a message into at the most; longer
-// messages get longer pieces, so that schedules stay small.
+// maxSegments is the most pieces that Segmented cuts a message into; longer messages
+// get longer pieces, which keeps schedules small.
 const maxSegments = 256
 
 // Segmented returns the schedule with messages cut into pieces of at most seg
@@ -9,8 +9,8 @@ const maxSegments = 256
 // directly behind the last action of its lane that writes what it sends. So a
 // piece travels on while the next one still arrives.
 //
-// How a message is cut depends on its length and seg alone, hence both ends cut
-// alike. The order of the sends to one peer stays. A piece is posted earlier than
+// How a message is cut depends on its length and seg alone, hence it is the same at
+// both ends. The order of the sends to one peer stays. A piece is posted earlier than
 // its whole was, never later, and waits for nothing new: what did not deadlock
 // does not start to.
 func Segmented(s *Schedule, seg int) *Schedule {

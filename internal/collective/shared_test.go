@@ -225,8 +225,8 @@ func TestSharedSameBits(t *testing.T) {
 	}
 }
 
-// TestSharedFaults has a read fail, in the middle; everybody ends, and the reader says
-// whom it lost.
+// TestSharedFaults has a read fail, in the middle; all ranks end, and the reader
+// names the peer that it lost.
 func TestSharedFaults(t *testing.T) {
 	for _, kind := range sharedKinds {
 		if kind == AllReduce {

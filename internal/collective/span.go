@@ -6,7 +6,7 @@ type span struct{ off, n int }
 // in returns the span as a slice of buf.
 func (s span) in(buf Buffer) Slice { return Slice{buf, s.off, s.n} }
 
-// part returns part k of the n parts of s, as even as can be.
+// part returns part k of n parts of s whose lengths differ by at most one.
 func (s span) part(k, n int) span {
 	q, r := s.n/n, s.n%n
 	p := span{s.off + k*q + min(k, r), q}

@@ -89,7 +89,7 @@ type Spec struct {
 	// small for one element per stage.
 	Window int
 
-	// Segment is the length of the pieces in which the messages of a plan travel, in
+	// Segment is the length of the segments in which the messages of a plan travel, in
 	// elements; zero stands for 256 KiB. Build ignores it, except for a ring of two ranks: see Segmented.
 	Segment int
 }

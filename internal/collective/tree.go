@@ -32,8 +32,8 @@ func (b *builder) place(root int) place {
 }
 
 // spread is the place in the tree of operations that need no contiguous subtrees. Ranks that
-// outnumber their processors are dealt to them in turns, by our launcher and by systems that
-// are left to it; for them, the parent of node v is v without its highest set bit. So a node
+// outnumber their processors are dealt to them in turn, by our launcher and by operating systems
+// that are left to it; for them, the parent of node v is v without its highest set bit. So a node
 // sends first to one that runs elsewhere, which passes on meanwhile to its own neighbours;
 // those of the node itself, which have to wait for the processor anyway, come last. In the
 // other tree, one processor does most of the sending while the others wait for it.

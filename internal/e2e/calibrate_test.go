@@ -10,7 +10,7 @@ import (
 // TestCalibrate has the first operation measure. All ranks come to the same model,
 // also those of a group made from them, and go on to work.
 func TestCalibrate(t *testing.T) {
-	o := thunder.Options{Calibrate: true}
+	o := thunder.Options{Tuning: thunder.Tuning{Calibrate: true}}
 	for name, ranks := range map[string]func() []*thunder.Comm{
 		"mem":   func() []*thunder.Comm { return memRanks(t, 3, o) },
 		"tcp":   func() []*thunder.Comm { return tcpRanks(t, 3, o) },
@@ -85,7 +85,7 @@ func TestNoCalibration(t *testing.T) {
 	if m := comms[0].Model(); m != nil {
 		t.Errorf("measured %+v without being asked", m)
 	}
-	alone, err := thunder.Local(1, thunder.Options{Calibrate: true})
+	alone, err := thunder.Local(1, thunder.Options{Tuning: thunder.Tuning{Calibrate: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func TestDamagedPayload(t *testing.T) {
 		if r == 1 {
 			list[0] = proxy.Addr()
 		}
-		comms[r], err = thunder.Init(t.Context(), thunder.Options{Rank: r, Size: 3, Addrs: list, Token: []byte("secret"), Fabric: "tcp", Checksum: true})
+		comms[r], err = thunder.Init(t.Context(), thunder.Options{Join: thunder.Join{Rank: r, Size: 3, Addrs: list}, Security: thunder.Security{Token: []byte("secret")}, Transport: thunder.Transport{Fabric: "tcp", Checksum: true}})
 		return err
 	})
 	if t.Failed() {

@@ -24,15 +24,15 @@ func TestIncompatibleSettings(t *testing.T) {
 		set  func(o *thunder.Options, rank int)
 		want string
 	}{
-		{"checksum at 0", func(o *thunder.Options, r int) { o.Fabric, o.Checksum = "tcp", r == 0 }, "rank 0 was started with checksums, rank 1 without"},
-		{"checksum at 1", func(o *thunder.Options, r int) { o.Fabric, o.Checksum = "tcp", r == 1 }, "rank 1 was started with checksums, rank 0 without"},
-		{"tcp and auto", func(o *thunder.Options, r int) { o.Fabric = []string{"tcp", "auto"}[r] }, "rank 0 uses TCP, rank 1 uses shared memory"},
-		{"shm and tcp", func(o *thunder.Options, r int) { o.Fabric = []string{"shm", "tcp"}[r] }, "rank 0 uses shared memory, rank 1 uses TCP"},
-		{"calibration at 0", func(o *thunder.Options, r int) { o.Calibrate = r == 0 }, "rank 0 was started with calibration, rank 1 without"},
-		{"calibration at 1", func(o *thunder.Options, r int) { o.Fabric, o.Calibrate = "tcp", r == 1 }, "rank 1 was started with calibration, rank 0 without"},
+		{"checksum at 0", func(o *thunder.Options, r int) { o.Transport.Fabric, o.Transport.Checksum = "tcp", r == 0 }, "rank 0 was started with checksums, rank 1 without"},
+		{"checksum at 1", func(o *thunder.Options, r int) { o.Transport.Fabric, o.Transport.Checksum = "tcp", r == 1 }, "rank 1 was started with checksums, rank 0 without"},
+		{"tcp and auto", func(o *thunder.Options, r int) { o.Transport.Fabric = []string{"tcp", "auto"}[r] }, "rank 0 uses TCP, rank 1 uses shared memory"},
+		{"shm and tcp", func(o *thunder.Options, r int) { o.Transport.Fabric = []string{"shm", "tcp"}[r] }, "rank 0 uses shared memory, rank 1 uses TCP"},
+		{"calibration at 0", func(o *thunder.Options, r int) { o.Tuning.Calibrate = r == 0 }, "rank 0 was started with calibration, rank 1 without"},
+		{"calibration at 1", func(o *thunder.Options, r int) { o.Transport.Fabric, o.Tuning.Calibrate = "tcp", r == 1 }, "rank 1 was started with calibration, rank 0 without"},
 		{"size", func(o *thunder.Options, r int) {
 			if r == 1 {
-				o.Size, o.Addrs = 3, append(o.Addrs[:2:2], "127.0.0.1:1")
+				o.Join.Size, o.Join.Addrs = 3, append(o.Join.Addrs[:2:2], "127.0.0.1:1")
 			}
 		}, "rank 0 was started with world size 2, rank 1 with 3"},
 	} {
@@ -40,7 +40,7 @@ func TestIncompatibleSettings(t *testing.T) {
 			checkGoroutines(t)
 			addrs := freeaddr.Loopback(t, 2)
 			each(t, 2, func(r int) error {
-				o := thunder.Options{Rank: r, Size: 2, Addrs: addrs, Token: []byte("secret")}
+				o := thunder.Options{Join: thunder.Join{Rank: r, Size: 2, Addrs: addrs}, Security: thunder.Security{Token: []byte("secret")}}
 				tt.set(&o, r)
 				c, err := thunder.Init(t.Context(), o)
 				if err == nil {
@@ -60,7 +60,7 @@ func TestIncompatibleSettings(t *testing.T) {
 // TestSameFabricOtherName has ranks name the same thing in two ways.
 func TestSameFabricOtherName(t *testing.T) {
 	addrs := freeaddr.Loopback(t, 2)
-	meet(t, thunder.Options{Rank: 0, Size: 2, Addrs: addrs, Fabric: "shm"}, thunder.Options{Rank: 1, Size: 2, Addrs: addrs})
+	meet(t, thunder.Options{Join: thunder.Join{Rank: 0, Size: 2, Addrs: addrs}, Transport: thunder.Transport{Fabric: "shm"}}, thunder.Options{Join: thunder.Join{Rank: 1, Size: 2, Addrs: addrs}})
 }
 
 // TestStrangersWhileMeeting has strangers, and ranks that are not those of this job, knock
@@ -104,7 +104,7 @@ func TestStrangersWhileMeeting(t *testing.T) {
 				}
 			}
 		}
-		comms[r], err = thunder.Init(t.Context(), thunder.Options{Rank: r, Size: 2, Addrs: addrs, Token: []byte("secret"), Fabric: "tcp"})
+		comms[r], err = thunder.Init(t.Context(), thunder.Options{Join: thunder.Join{Rank: r, Size: 2, Addrs: addrs}, Security: thunder.Security{Token: []byte("secret")}, Transport: thunder.Transport{Fabric: "tcp"}})
 		return err
 	})
 	if t.Failed() {
@@ -124,12 +124,12 @@ func TestOneIncompatibleRank(t *testing.T) {
 	addrs := freeaddr.Loopback(t, 3)
 	way, met := watched(t, addrs[0])
 	each(t, 3, func(r int) error {
-		o := thunder.Options{Rank: r, Size: 3, Addrs: slices.Clone(addrs), Token: []byte("secret"), Fabric: "tcp", Checksum: r == 1}
+		o := thunder.Options{Join: thunder.Join{Rank: r, Size: 3, Addrs: slices.Clone(addrs)}, Security: thunder.Security{Token: []byte("secret")}, Transport: thunder.Transport{Fabric: "tcp", Checksum: r == 1}}
 		switch r {
 		case 1:
 			<-met
 		case 2:
-			o.Addrs[0], o.Addrs[1] = way, "127.0.0.1:1" // where nobody listens
+			o.Join.Addrs[0], o.Join.Addrs[1] = way, "127.0.0.1:1" // where nobody listens
 		}
 		c, err := thunder.Init(t.Context(), o)
 		if err == nil {

@@ -24,7 +24,7 @@ func TestFirstMessageOfDeparted(t *testing.T) {
 					addrs := freeaddr.Loopback(t, 2)
 					left := make(chan struct{})
 					each(t, 2, func(r int) error {
-						c, err := thunder.Init(t.Context(), thunder.Options{Rank: r, Size: 2, Addrs: addrs, Fabric: fab})
+						c, err := thunder.Init(t.Context(), thunder.Options{Join: thunder.Join{Rank: r, Size: 2, Addrs: addrs}, Transport: thunder.Transport{Fabric: fab}})
 						if err != nil {
 							return err
 						}

@@ -59,13 +59,15 @@ func dumpOnFullDisk(t *testing.T) {
 	defer syscall.Unmount(dir, syscall.MNT_DETACH)
 	var mu sync.Mutex
 	var lines []string
-	comms := memRanks(t, 2, thunder.Options{DumpDir: dir, Logger: logTo(func(line string) {
-		mu.Lock()
-		defer mu.Unlock()
-		if strings.Contains(line, "flight recorder") {
-			lines = append(lines, line)
-		}
-	})})
+	comms := memRanks(t, 2, thunder.Options{
+		Diagnostics: thunder.Diagnostics{DumpDir: dir, Logger: logTo(func(line string) {
+			mu.Lock()
+			defer mu.Unlock()
+			if strings.Contains(line, "flight recorder") {
+				lines = append(lines, line)
+			}
+		})},
+	})
 	var groups [3][2]*thunder.Comm
 	each(t, 2, func(r int) (err error) {
 		for i := range groups {

@@ -21,7 +21,7 @@ func TestDumpOnSignal(t *testing.T) {
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, syscall.SIGUSR1)
 	defer signal.Stop(caught)
-	memRanks(t, 1, thunder.Options{DumpDir: dir})
+	memRanks(t, 1, thunder.Options{Diagnostics: thunder.Diagnostics{DumpDir: dir}})
 	deadline := time.Now().Add(testLimit)
 	for {
 		if err := syscall.Kill(os.Getpid(), syscall.SIGUSR1); err != nil {

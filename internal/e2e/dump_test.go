@@ -57,7 +57,7 @@ func TestDumpOnFailure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			comms := tcpRanks(t, 3, thunder.Options{DumpDir: dir, Timeout: 1500 * time.Millisecond})
+			comms := tcpRanks(t, 3, thunder.Options{Diagnostics: thunder.Diagnostics{DumpDir: dir}, Timeout: 1500 * time.Millisecond})
 			each(t, 3, func(r int) error { return thunder.Barrier(t.Context(), comms[r]) })
 			each(t, 3, func(r int) error {
 				if r == 2 {
@@ -93,7 +93,7 @@ func TestDumpOnFailure(t *testing.T) {
 // and from the dumps inspect knows who did not send it.
 func TestDumpOfMessages(t *testing.T) {
 	dir := t.TempDir()
-	comms := tcpRanks(t, 3, thunder.Options{DumpDir: dir})
+	comms := tcpRanks(t, 3, thunder.Options{Diagnostics: thunder.Diagnostics{DumpDir: dir}})
 	var failure error
 	each(t, 3, func(r int) error {
 		c, buf := comms[r], make([]float32, 4)
@@ -157,7 +157,7 @@ func TestDumpOfMessages(t *testing.T) {
 // failure is reported.
 func TestDumpCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
-	comms := memRanks(t, 2, thunder.Options{DumpDir: dir})
+	comms := memRanks(t, 2, thunder.Options{Diagnostics: thunder.Diagnostics{DumpDir: dir}})
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestDumpCannotBeWritten(t *testing.T) {
 	if err := thunder.Barrier(t.Context(), comms[1]); !errors.As(err, &abort) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := thunder.Local(1, thunder.Options{DumpDir: "/dev/null/folder"}); err == nil {
+	if _, err := thunder.Local(1, thunder.Options{Diagnostics: thunder.Diagnostics{DumpDir: "/dev/null/folder"}}); err == nil {
 		t.Error("a folder that cannot be is accepted")
 	}
 }

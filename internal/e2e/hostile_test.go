@@ -235,7 +235,7 @@ func attackable(t *testing.T, log *slog.Logger) (comms []*thunder.Comm, addrs [2
 	list := freeaddr.Loopback(t, 2)
 	comms = make([]*thunder.Comm, 2)
 	each(t, 2, func(r int) (err error) {
-		comms[r], err = thunder.Init(t.Context(), thunder.Options{Rank: r, Size: 2, Addrs: list, Token: []byte(hostileToken), Fabric: "tcp", Logger: log})
+		comms[r], err = thunder.Init(t.Context(), thunder.Options{Join: thunder.Join{Rank: r, Size: 2, Addrs: list}, Security: thunder.Security{Token: []byte(hostileToken)}, Transport: thunder.Transport{Fabric: "tcp"}, Diagnostics: thunder.Diagnostics{Logger: log}})
 		return err
 	})
 	if t.Failed() {

@@ -34,7 +34,7 @@ func hostAddrs(t testing.TB, shape string) []string {
 // memory.
 func hostRanks(t testing.TB, shape string, o thunder.Options) []*thunder.Comm {
 	t.Helper()
-	o.Addrs, o.Fabric = hostAddrs(t, shape), "auto"
+	o.Join.Addrs, o.Transport.Fabric = hostAddrs(t, shape), "auto"
 	return openRanks(t, len(shape), o)
 }
 
@@ -47,7 +47,7 @@ const hostsCount = 1 << 20
 func hostsRole() int {
 	go func() { io.Copy(io.Discard, os.Stdin); os.Exit(9) }() // the test is gone
 	ctx := context.Background()
-	c, err := thunder.Init(ctx, thunder.Options{Addrs: strings.Split(os.Getenv("THUNDER_TEST_ADDRS"), ","), Fabric: os.Getenv("THUNDER_FABRIC")})
+	c, err := thunder.Init(ctx, thunder.Options{Join: thunder.Join{Addrs: strings.Split(os.Getenv("THUNDER_TEST_ADDRS"), ",")}, Transport: thunder.Transport{Fabric: os.Getenv("THUNDER_FABRIC")}})
 	if err == nil {
 		defer c.Close()
 		err = hostFirst(ctx, c)

@@ -53,13 +53,13 @@ func meet(t *testing.T, options ...thunder.Options) {
 func TestExplicitAddresses(t *testing.T) {
 	checkGoroutines(t)
 	addrs := freeaddr.Loopback(t, 3)
-	meet(t, thunder.Options{Rank: 0, Size: 3, Addrs: addrs}, thunder.Options{Rank: 1, Size: 3, Addrs: addrs}, thunder.Options{Rank: 2, Size: 3, Addrs: addrs})
+	meet(t, thunder.Options{Join: thunder.Join{Rank: 0, Size: 3, Addrs: addrs}}, thunder.Options{Join: thunder.Join{Rank: 1, Size: 3, Addrs: addrs}}, thunder.Options{Join: thunder.Join{Rank: 2, Size: 3, Addrs: addrs}})
 }
 
 func TestCoordinatorServedByRank0(t *testing.T) {
 	checkGoroutines(t)
 	at := freeaddr.Loopback(t, 1)[0]
-	meet(t, thunder.Options{Rank: 0, Size: 2, Coordinator: at}, thunder.Options{Rank: 1, Size: 2, Coordinator: at})
+	meet(t, thunder.Options{Join: thunder.Join{Rank: 0, Size: 2, Coordinator: at}}, thunder.Options{Join: thunder.Join{Rank: 1, Size: 2, Coordinator: at}})
 }
 
 func TestHostfiles(t *testing.T) {
@@ -74,7 +74,7 @@ func TestHostfiles(t *testing.T) {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			meet(t, thunder.Options{Rank: 0, Size: 2, Hostfile: path}, thunder.Options{Rank: 1, Size: 2, Hostfile: path})
+			meet(t, thunder.Options{Join: thunder.Join{Rank: 0, Size: 2, Hostfile: path}}, thunder.Options{Join: thunder.Join{Rank: 1, Size: 2, Hostfile: path}})
 		})
 	}
 }
@@ -98,7 +98,7 @@ func TestInitWrongToken(t *testing.T) {
 	checkGoroutines(t)
 	addrs := freeaddr.Loopback(t, 2)
 	o := func(rank int, token string) thunder.Options {
-		return thunder.Options{Rank: rank, Size: 2, Addrs: addrs, Token: []byte(token), StartTimeout: time.Second}
+		return thunder.Options{Join: thunder.Join{Rank: rank, Size: 2, Addrs: addrs, StartTimeout: time.Second}, Security: thunder.Security{Token: []byte(token)}}
 	}
 	errs := initErrors(t, o(0, "right"), o(1, "wrong"))
 	var auth *thunder.AuthError
@@ -114,7 +114,7 @@ func TestInitDuplicateRank(t *testing.T) {
 	checkGoroutines(t)
 	at := freeaddr.Loopback(t, 1)[0]
 	o := func(rank int) thunder.Options {
-		return thunder.Options{Rank: rank, Size: 3, Coordinator: at, StartTimeout: time.Second}
+		return thunder.Options{Join: thunder.Join{Rank: rank, Size: 3, Coordinator: at, StartTimeout: time.Second}}
 	}
 	errs := initErrors(t, o(0), o(1), o(1))
 	said := errs[1].Error() + errs[2].Error()
@@ -130,7 +130,7 @@ func TestInitPortInUse(t *testing.T) {
 	}
 	defer ln.Close()
 	addrs := []string{ln.Addr().String(), "127.0.0.1:1"}
-	_, err = thunder.Init(t.Context(), thunder.Options{Rank: 0, Size: 2, Addrs: addrs})
+	_, err = thunder.Init(t.Context(), thunder.Options{Join: thunder.Join{Rank: 0, Size: 2, Addrs: addrs}})
 	if err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("got %v, want the port in use", err)
 	}
@@ -139,7 +139,7 @@ func TestInitPortInUse(t *testing.T) {
 func TestInitUnreachable(t *testing.T) {
 	checkGoroutines(t)
 	addrs := freeaddr.Loopback(t, 2)
-	_, err := thunder.Init(t.Context(), thunder.Options{Rank: 1, Size: 2, Addrs: addrs, StartTimeout: 200 * time.Millisecond})
+	_, err := thunder.Init(t.Context(), thunder.Options{Join: thunder.Join{Rank: 1, Size: 2, Addrs: addrs, StartTimeout: 200 * time.Millisecond}})
 	if err == nil || !strings.Contains(err.Error(), "rank 0 at "+addrs[0]) || !strings.Contains(err.Error(), "--start-timeout") {
 		t.Errorf("got %v, want the rank, its address, and what to do", err)
 	}
@@ -154,7 +154,7 @@ func TestInitWaits(t *testing.T) {
 		said <- line
 		cancel()
 	})
-	_, err := thunder.Init(ctx, thunder.Options{Rank: 1, Size: 2, Addrs: freeaddr.Loopback(t, 2), StartTimeout: 6 * time.Second, Logger: log})
+	_, err := thunder.Init(ctx, thunder.Options{Join: thunder.Join{Rank: 1, Size: 2, Addrs: freeaddr.Loopback(t, 2), StartTimeout: 6 * time.Second}, Diagnostics: thunder.Diagnostics{Logger: log}})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want that it waits until it is told to stop", err)
 	}
@@ -164,7 +164,7 @@ func TestInitWaits(t *testing.T) {
 }
 
 func TestInitExposed(t *testing.T) {
-	_, err := thunder.Init(t.Context(), thunder.Options{Rank: 0, Size: 2, Addrs: []string{"0.0.0.0:7099", "192.0.2.1:7099"}})
+	_, err := thunder.Init(t.Context(), thunder.Options{Join: thunder.Join{Rank: 0, Size: 2, Addrs: []string{"0.0.0.0:7099", "192.0.2.1:7099"}}})
 	var exposed *rendezvous.ExposureError
 	if !errors.As(err, &exposed) {
 		t.Errorf("got %v, want an ExposureError", err)
@@ -173,9 +173,9 @@ func TestInitExposed(t *testing.T) {
 
 func TestInitBadOptions(t *testing.T) {
 	for name, o := range map[string]thunder.Options{
-		"fabric":  {Rank: 0, Size: 2, Addrs: freeaddr.Loopback(t, 2), Fabric: "carrier pigeon"},
-		"rank":    {Rank: 5, Size: 2, Addrs: freeaddr.Loopback(t, 2)},
-		"streams": {Rank: 0, Size: 2, Addrs: freeaddr.Loopback(t, 2), Streams: 1000},
+		"fabric":  {Join: thunder.Join{Rank: 0, Size: 2, Addrs: freeaddr.Loopback(t, 2)}, Transport: thunder.Transport{Fabric: "carrier pigeon"}},
+		"rank":    {Join: thunder.Join{Rank: 5, Size: 2, Addrs: freeaddr.Loopback(t, 2)}},
+		"streams": {Join: thunder.Join{Rank: 0, Size: 2, Addrs: freeaddr.Loopback(t, 2)}, Transport: thunder.Transport{Streams: 1000}},
 		"timeout": {Timeout: -1},
 	} {
 		c, err := thunder.Init(t.Context(), o)
@@ -189,7 +189,7 @@ func TestInitBadOptions(t *testing.T) {
 			t.Errorf("%s: Init says %v, Validate %v", name, err, again)
 		}
 	}
-	if err := (thunder.Options{Profile: "/nonexistent", Fabric: "tcp", Streams: 4}).Validate(); err == nil || !strings.Contains(err.Error(), "thunder tune") {
+	if err := (thunder.Options{Tuning: thunder.Tuning{Profile: "/nonexistent"}, Transport: thunder.Transport{Fabric: "tcp", Streams: 4}}).Validate(); err == nil || !strings.Contains(err.Error(), "thunder tune") {
 		t.Errorf("got %v, want it said how to write a profile", err)
 	}
 	if err := (thunder.Options{}).Validate(); err != nil {

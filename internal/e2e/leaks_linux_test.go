@@ -129,7 +129,7 @@ func nothingLeft(t *testing.T) {
 		for name, end := range ends {
 			files := openFiles()
 			t.Run(fabric+"/"+name, func(t *testing.T) {
-				comms := ranks(t, 3, thunder.Options{DumpDir: t.TempDir()})
+				comms := ranks(t, 3, thunder.Options{Diagnostics: thunder.Diagnostics{DumpDir: t.TempDir()}})
 				each(t, 3, func(r int) error {
 					// Which fails if a rank that is done with it has ended the group.
 					thunder.AllReduce(t.Context(), comms[r], make([]float32, 1000), thunder.Max)

@@ -14,11 +14,13 @@ import (
 // TestMetrics scrapes a rank that has worked, and inspects it while it runs.
 func TestMetrics(t *testing.T) {
 	var addr string
-	comms := memRanks(t, 2, thunder.Options{Metrics: "0", Logger: logTo(func(line string) {
-		if m := regexp.MustCompile(`msg=metrics rank=0 .*addr=(\S+)`).FindStringSubmatch(line); m != nil {
-			addr = m[1]
-		}
-	})})
+	comms := memRanks(t, 2, thunder.Options{
+		Diagnostics: thunder.Diagnostics{Metrics: "0", Logger: logTo(func(line string) {
+			if m := regexp.MustCompile(`msg=metrics rank=0 .*addr=(\S+)`).FindStringSubmatch(line); m != nil {
+				addr = m[1]
+			}
+		})},
+	})
 	each(t, 2, func(r int) error {
 		if err := thunder.Barrier(t.Context(), comms[r]); err != nil {
 			return err
@@ -49,11 +51,13 @@ func TestMetrics(t *testing.T) {
 // TestMetricsOfMessages: what ranks send each other directly counts, too.
 func TestMetricsOfMessages(t *testing.T) {
 	var addr string
-	comms := memRanks(t, 2, thunder.Options{Metrics: "0", Logger: logTo(func(line string) {
-		if m := regexp.MustCompile(`msg=metrics rank=0 .*addr=(\S+)`).FindStringSubmatch(line); m != nil {
-			addr = m[1]
-		}
-	})})
+	comms := memRanks(t, 2, thunder.Options{
+		Diagnostics: thunder.Diagnostics{Metrics: "0", Logger: logTo(func(line string) {
+			if m := regexp.MustCompile(`msg=metrics rank=0 .*addr=(\S+)`).FindStringSubmatch(line); m != nil {
+				addr = m[1]
+			}
+		})},
+	})
 	each(t, 2, func(r int) error {
 		if r == 0 {
 			return thunder.Send(t.Context(), comms[0], make([]float64, 100), 1)
@@ -85,7 +89,7 @@ func scrape(t *testing.T, addr string) string {
 
 // TestMetricsOff finds what is wrong with an address.
 func TestMetricsOff(t *testing.T) {
-	if _, err := thunder.Local(2, thunder.Options{Metrics: "everywhere"}); err == nil {
+	if _, err := thunder.Local(2, thunder.Options{Diagnostics: thunder.Diagnostics{Metrics: "everywhere"}}); err == nil {
 		t.Error("accepted")
 	}
 }

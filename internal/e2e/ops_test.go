@@ -232,7 +232,7 @@ func TestAlgorithms(t *testing.T) {
 	const n, count = 5, 3001
 	for _, algo := range []thunder.Algo{thunder.Ring, thunder.BiRing, thunder.Direct, thunder.Doubling, thunder.HalvingDoubling, thunder.Tree} {
 		t.Run(algo.String(), func(t *testing.T) {
-			comms := memRanks(t, n, thunder.Options{Algo: algo})
+			comms := memRanks(t, n, thunder.Options{Tuning: thunder.Tuning{Algo: algo}})
 			results := [2][n][]float64{}
 			for run := range results {
 				each(t, n, func(r int) error {

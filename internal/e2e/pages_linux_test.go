@@ -39,7 +39,7 @@ func smallPages(t *testing.T, ranks func(testing.TB, int, thunder.Options) []*th
 	hugetest.OnDemand(t)
 	const count, uses = 4 << 20, 5
 	for _, small := range []bool{true, false} {
-		comms := ranks(t, 2, thunder.Options{NoHugePages: small})
+		comms := ranks(t, 2, thunder.Options{Transport: thunder.Transport{NoHugePages: small}})
 		var bufs [2][]byte
 		for r := range bufs {
 			bufs[r] = hugetest.Memory(t, 4*count)

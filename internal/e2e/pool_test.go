@@ -51,7 +51,7 @@ func TestPool(t *testing.T) {
 			if private && n == 5 {
 				continue
 			}
-			comms := shmRanks(t, n, thunder.Options{NoPeerReads: private})
+			comms := shmRanks(t, n, thunder.Options{Transport: thunder.Transport{NoPeerReads: private}})
 			each(t, n, func(r int) error { return thunder.Barrier(context.Background(), comms[r]) })
 			for _, tt := range poolCases {
 				for _, count := range []int{1000, 8192, 40_001, 1<<20 + 3} {

@@ -86,7 +86,7 @@ func startProcess(t *testing.T, cmd *exec.Cmd) process {
 func loopRole() int {
 	go func() { io.Copy(io.Discard, os.Stdin); os.Exit(9) }() // the test is gone
 	ctx := context.Background()
-	c, err := thunder.Init(ctx, thunder.Options{Fabric: os.Getenv("THUNDER_FABRIC")})
+	c, err := thunder.Init(ctx, thunder.Options{Transport: thunder.Transport{Fabric: os.Getenv("THUNDER_FABRIC")}})
 	if err != nil {
 		fmt.Println("init:", err)
 		return 2
@@ -169,7 +169,7 @@ func memoryRole() int {
 		return 2
 	}
 	ctx := context.Background()
-	c, err := thunder.Init(ctx, thunder.Options{Fabric: "tcp", Algo: algo})
+	c, err := thunder.Init(ctx, thunder.Options{Transport: thunder.Transport{Fabric: "tcp"}, Tuning: thunder.Tuning{Algo: algo}})
 	if err != nil {
 		fmt.Println(err)
 		return 2

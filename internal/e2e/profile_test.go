@@ -15,7 +15,7 @@ func TestProfile(t *testing.T) {
 	if err := p.Write(path); err != nil {
 		t.Fatal(err)
 	}
-	comms := tcpRanks(t, 5, thunder.Options{Profile: path})
+	comms := tcpRanks(t, 5, thunder.Options{Tuning: thunder.Tuning{Profile: path}})
 	each(t, 5, func(r int) error { return thunder.Barrier(t.Context(), comms[r]) })
 	// Messages that cost a second each, and bytes that cost nothing.
 	if got := comms[0].Choice(thunder.KindAllReduce, thunder.Auto, thunder.F32, 1<<20).Algo; got != thunder.Direct {
@@ -57,7 +57,7 @@ func TestProfileOfParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Rank 0 is alone on its host, and has no shared memory.
-	comms := hostRanks(t, "ABB", thunder.Options{Profile: path, Calibrate: true})
+	comms := hostRanks(t, "ABB", thunder.Options{Tuning: thunder.Tuning{Profile: path, Calibrate: true}})
 	each(t, 3, func(r int) error { return thunder.Barrier(t.Context(), comms[r]) })
 	want := thunder.Model{Alpha: 20, Beta: 0.5, Gamma: 0.05, Streams: 3, Local: &thunder.LinkCost{Alpha: 1, Beta: 0.1}}
 	for r, c := range comms {
@@ -72,7 +72,7 @@ func TestProfileOfParts(t *testing.T) {
 
 // TestSegmentOption checks that the option is obeyed.
 func TestSegmentOption(t *testing.T) {
-	comms := memRanks(t, 2, thunder.Options{Segment: 4096})
+	comms := memRanks(t, 2, thunder.Options{Tuning: thunder.Tuning{Segment: 4096}})
 	each(t, 2, func(r int) error { return thunder.Barrier(t.Context(), comms[r]) })
 	if got := comms[0].Choice(thunder.KindBroadcast, thunder.Ring, thunder.U8, 1<<20).Segment; got != 4096 {
 		t.Errorf("pieces of %d", got)
@@ -84,9 +84,9 @@ func TestSegmentOption(t *testing.T) {
 	if got := comms[0].TrafficTo(1).SentMessages - before; got != 16 {
 		t.Errorf("%d messages, want 16", got)
 	}
-	for _, bad := range []thunder.Options{{Segment: 10}, {Segment: -1}} {
+	for _, bad := range []thunder.Options{{Tuning: thunder.Tuning{Segment: 10}}, {Tuning: thunder.Tuning{Segment: -1}}} {
 		if _, err := thunder.Local(2, bad); err == nil || !strings.Contains(err.Error(), "segments") {
-			t.Errorf("segments of %d: %v", bad.Segment, err)
+			t.Errorf("segments of %d: %v", bad.Tuning.Segment, err)
 		}
 	}
 	for _, kv := range [][2]string{{"THUNDER_SEGMENT", "many"}, {"THUNDER_CALIBRATE", "perhaps"}} {

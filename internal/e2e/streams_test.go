@@ -34,8 +34,10 @@ const oneStream = `["halo0/0-1.3", "halo1/0-3.1", "20"]`
 
 func (h *halos) options(rank int) thunder.Options {
 	return thunder.Options{
-		Rank: rank, Size: 2, Hostfile: h.hostfile, Fabric: "tcp", Token: []byte("secret"),
-		HeartbeatTimeout: time.Minute, StartTimeout: 2 * time.Minute, // whatever the load
+		Join:             thunder.Join{Rank: rank, Size: 2, Hostfile: h.hostfile, StartTimeout: 2 * time.Minute},
+		Transport:        thunder.Transport{Fabric: "tcp"},
+		Security:         thunder.Security{Token: []byte("secret")},
+		HeartbeatTimeout: time.Minute, // like StartTimeout, whatever the load
 	}
 }
 
@@ -180,7 +182,7 @@ func TestStreamErrors(t *testing.T) {
 func TestStreamAlone(t *testing.T) {
 	addrs := freeaddr.Loopback(t, 3)
 	_, err := thunder.Init(t.Context(), thunder.Options{
-		Rank: 1, Size: 3, Addrs: addrs, Edges: "0-1,1-2,0/0-1.3=2/0-3.1",
+		Join: thunder.Join{Rank: 1, Size: 3, Addrs: addrs, Edges: "0-1,1-2,0/0-1.3=2/0-3.1"},
 	})
 	for _, want := range []string{"rank 0", "rank 2", "0-1.3", "edge 0-2"} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -46,7 +46,7 @@ func tcpRanks(t testing.TB, n int, o thunder.Options) []*thunder.Comm {
 // processors to spare: short operations of two take a way of their own.
 func soloRanks(t testing.TB, n int, o thunder.Options) []*thunder.Comm {
 	t.Helper()
-	o.Streams = 1
+	o.Transport.Streams = 1
 	return initRanks(t, n, o, "tcp")
 }
 
@@ -59,9 +59,9 @@ func shmRanks(t testing.TB, n int, o thunder.Options) []*thunder.Comm {
 func initRanks(t testing.TB, n int, o thunder.Options, fabric string) []*thunder.Comm {
 	t.Helper()
 	coordinator(t, n)
-	o.Fabric = fabric
-	if o.Streams == 0 {
-		o.Streams = 2
+	o.Transport.Fabric = fabric
+	if o.Transport.Streams == 0 {
+		o.Transport.Streams = 2
 	}
 	return openRanks(t, n, o)
 }
@@ -72,7 +72,7 @@ func openRanks(t testing.TB, n int, o thunder.Options) []*thunder.Comm {
 	comms := make([]*thunder.Comm, n)
 	each(t, n, func(r int) error {
 		o := o
-		o.Rank, o.Size = r, n
+		o.Join.Rank, o.Join.Size = r, n
 		var err error
 		comms[r], err = thunder.Init(t.Context(), o)
 		return err

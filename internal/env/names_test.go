@@ -45,8 +45,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestNamesApart: no name of the table is a misspelling of another, apart from the pairs
-// that belong together.
+// TestNamesApart: no name of the table is taken for a misspelling of another.
 func TestNamesApart(t *testing.T) {
 	for _, v := range All() {
 		if _, err := Names([]string{v.Name + "=1"}); err != nil {

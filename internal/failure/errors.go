@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// An OptionError says that Init does not take an option or a THUNDER_ variable, and what
-// it would take.
+// An OptionError means that Init does not accept an option or a THUNDER_ variable. Err
+// says what it would accept.
 type OptionError struct{ Err error }
 
 func (e *OptionError) Error() string { return "thunder: " + e.Err.Error() }
@@ -27,15 +27,15 @@ type SettingsError struct {
 func (e *SettingsError) Error() string { return e.Err.Error() }
 func (e *SettingsError) Unwrap() error { return e.Err }
 
-// A PeerLostError says that a rank is gone: its process ended, it was stopped, or
-// its machine or cable is down, as Cause says. All survivors name the same one; a
-// rank that the others could not reach, but which still runs, gets the error about
-// itself. Ranks are those of the whole job, also in groups made by Split.
+// A PeerLostError means that a rank is gone: its process ended, it was stopped, or its
+// machine or cable is down, as Cause says. All survivors name the same rank. A rank that
+// still runs but that the others could not reach gets the error about itself. Ranks are
+// those of the whole job, also in groups made by Split.
 type PeerLostError struct {
 	Rank  int
 	Host  string // its machine, if known
 	Link  string // how it was reached: the fabric, and an address if it has one
-	Cause string // what was seen of its end
+	Cause string // what was observed
 	Left  bool   // it closed its Comm in good order, but was needed
 	Err   error  // the error of the fabric at this rank, if it saw one
 }
@@ -50,8 +50,8 @@ func (e *PeerLostError) Error() string {
 
 func (e *PeerLostError) Unwrap() error { return e.Err }
 
-// A TimeoutError says that an operation did not end in time. The rank whose
-// deadline passed first tells the others, so all ranks return the same.
+// A TimeoutError means that an operation did not end in time. The rank whose deadline
+// passed first tells the others, so all ranks return the same error.
 type TimeoutError struct {
 	Rank      int           // whose deadline passed
 	Operation string        // what it was doing
@@ -67,11 +67,11 @@ func (e *TimeoutError) Error() string {
 	return s
 }
 
-// Timeout makes the error a net.Error-like timeout.
+// Timeout reports true, as the timeouts of package net do.
 func (e *TimeoutError) Timeout() bool { return true }
 
-// A MismatchError says that two ranks called different things: another
-// operation, element type, count, root or order. All ranks of the group get it.
+// A MismatchError means that two ranks called different things: another operation,
+// element type, count, root or order. All ranks of the group get it.
 type MismatchError struct {
 	Sequence uint64 // number of the operation in its group
 	// What the two ranks called. Ranks are those of the whole job.
@@ -83,7 +83,7 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("thunder: ranks disagree on operation #%d: rank %d called %s, rank %d called %s", e.Sequence, e.RankA, e.CallA, e.RankB, e.CallB)
 }
 
-// An AbortError says that a rank ended the group on purpose, by cancelling the
+// An AbortError means that a rank ended the group on purpose, by cancelling the
 // context of an operation or by Abort.
 type AbortError struct {
 	Rank   int
@@ -97,7 +97,7 @@ func (e *AbortError) Error() string {
 
 func (e *AbortError) Unwrap() error { return e.Err }
 
-// A QuorumError says that too few ranks are left of a group for it to be shrunk.
+// A QuorumError means that too few ranks are left of a group for it to be shrunk.
 type QuorumError struct {
 	Left, Size int
 }
@@ -106,7 +106,7 @@ func (e *QuorumError) Error() string {
 	return fmt.Sprintf("thunder: cannot shrink: %d of %d ranks are left, and those that are gone may be going on without them; it takes more than half, or half with rank 0", e.Left, e.Size)
 }
 
-// A ClosedError says that the Comm was closed at this rank.
+// A ClosedError means that the Comm was closed at this rank.
 type ClosedError struct{}
 
 func (*ClosedError) Error() string { return "thunder: communicator is closed" }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// echo serves back what it gets.
+// echo starts a server that sends back what it receives.
 func echo(t *testing.T) string {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

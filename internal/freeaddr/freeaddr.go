@@ -1,4 +1,4 @@
-// Package freeaddr finds addresses that tests can listen at, with ports of package
+// Package freeaddr returns free addresses for tests to listen on, with ports from package
 // freeport.
 package freeaddr
 
@@ -14,14 +14,14 @@ import (
 	"thundercollective/internal/freeport"
 )
 
-// On returns a free address on each of the given IP addresses, all different. Without
-// one of those on this machine the test is skipped.
+// On returns a free address (host:port) on each of the given IP addresses, all different.
+// If this machine does not have one of the IP addresses, On skips the test.
 func On(t testing.TB, ips ...string) []string {
 	t.Helper()
 	addrs := make([]string, len(ips))
 	for i, ip := range ips {
 		ln := listen(t, ip)
-		defer ln.Close() // when all are drawn, so that they differ
+		defer ln.Close() // after all have been chosen, so that they differ
 		addrs[i] = ln.Addr().String()
 	}
 	return addrs
@@ -45,8 +45,8 @@ func Loopback(t testing.TB, n int) []string {
 	return On(t, slices.Repeat([]string{"127.0.0.1"}, n)...)
 }
 
-// Rails returns free addresses for n ranks with two rails each, as --addr takes them:
-// rail i of rank r is at 127.0.i.(r+1).
+// Rails returns free addresses for n ranks with two rails each, in the format of --addr.
+// Rail i of rank r is on 127.0.i.(r+1).
 func Rails(t testing.TB, n int) []string {
 	t.Helper()
 	addrs := make([]string, n)

@@ -1,8 +1,8 @@
-// Package freeport finds ports that somebody else is to listen at in a moment.
+// Package freeport finds free ports for another program to listen on.
 //
-// They are drawn at random from those that systems do not hand out by themselves: what
-// a system gives to one who asks for any port, it may give to the next connection that
-// anybody makes, before the port is used.
+// It chooses ports at random outside of the range that systems use for outgoing
+// connections. A port in that range, such as one from listening on port 0, could be taken
+// by a connection before the other program listens on it.
 package freeport
 
 import (
@@ -20,8 +20,8 @@ const (
 	tries = 100
 )
 
-// Listen listens at a port of host that is free at all addresses of this machine, so
-// that who gets it may listen at all of them.
+// Listen listens on host, on a port that is free on all addresses of this machine, so that
+// another program can listen on all of them after the listener is closed.
 func Listen(host string) (*net.TCPListener, error) {
 	var last error
 	for range tries {
@@ -38,5 +38,5 @@ func Listen(host string) (*net.TCPListener, error) {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("no free port in %d tries: %w", tries, last)
+	return nil, fmt.Errorf("no free port in %d attempts: %w", tries, last)
 }

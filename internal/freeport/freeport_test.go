@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestListen draws many ports: all are different, not of the system's own, and can be
-// taken over at all addresses.
+// TestListen gets many ports, which must be different and in the right range, and checks
+// that another listener can take one over on all addresses.
 func TestListen(t *testing.T) {
 	seen := map[int]bool{}
 	for range 50 {
@@ -17,7 +17,7 @@ func TestListen(t *testing.T) {
 		defer ln.Close()
 		port := ln.Addr().(*net.TCPAddr).Port
 		if seen[port] || port < first || port >= first+ports {
-			t.Errorf("drew port %d", port)
+			t.Errorf("got port %d", port)
 		}
 		seen[port] = true
 	}
@@ -33,6 +33,6 @@ func TestListen(t *testing.T) {
 	}
 	again.Close()
 	if _, err := Listen("192.0.2.1"); err == nil {
-		t.Error("listens at an address of nobody")
+		t.Error("it listens on an address that this machine does not have")
 	}
 }

@@ -104,7 +104,7 @@ func TestPublic(t *testing.T) {
 // layers are the packages from the lowest to the highest. A package imports none of its
 // own layer, unless a folder of it, and none above.
 var layers = [][]string{
-	{"fabric", "internal/freeport", "internal/netns", "internal/plural", "internal/publish", "internal/ticks", "internal/crc32c", "internal/spin", "internal/ctxwatch", "internal/hugepages", "internal/failure", "internal/liveness", "internal/membership", "internal/cabling"},
+	{"fabric", "internal/freeport", "internal/netns", "internal/sysmem", "internal/plural", "internal/publish", "internal/ticks", "internal/crc32c", "internal/spin", "internal/ctxwatch", "internal/hugepages", "internal/failure", "internal/liveness", "internal/membership", "internal/cabling"},
 	{"internal/env", "internal/recorder", "internal/metrics", "internal/traffic", "internal/sendqueue", "internal/linktable"},
 	{"internal/reduce", "internal/rendezvous", "internal/blame"},
 	{"internal/provider", "internal/collective"},
@@ -267,7 +267,9 @@ func TestDocs(t *testing.T) {
 	}
 	walk := section(t, text, "## One all-reduce, file by file")
 	files := 0
-	for word := range strings.FieldsFuncSeq(walk, func(r rune) bool { return r == '`' || r == ' ' || r == '\n' || r == ',' || r == ';' || r == '(' || r == ')' }) {
+	for word := range strings.FieldsFuncSeq(walk, func(r rune) bool {
+		return r == '`' || r == ' ' || r == '\n' || r == ',' || r == ';' || r == '(' || r == ')'
+	}) {
 		if !strings.HasSuffix(word, ".go") {
 			continue
 		}

@@ -16,32 +16,32 @@ import (
 	"thundercollective/internal/launch/wire"
 )
 
-// endLimit is how long an agent may take to end after its stdin was closed. It
-// has nothing left to do then, unless it lost a job that it has to end.
+// endLimit is how long an agent may take to exit after its stdin was closed. It has nothing
+// left to do then, unless it lost a job that it has to end.
 const endLimit = 6 * time.Second
 
-// A cluster is the machines of a job and the agents on them.
+// A cluster is the machines of a job and their agents.
 type cluster struct {
 	cfg     *Config
 	place   hosts.Placement
 	printer *output.Printer
 	feed    *feed
-	agents  []*remote.Agent // of each machine; nil where there is none
+	agents  []*remote.Agent // by machine; nil if there is none
 	events  chan event
-	quit    chan struct{} // nobody takes events any more
+	quit    chan struct{} // closed when nobody receives events any longer
 	readers sync.WaitGroup
-	senders sync.WaitGroup // what is being sent without waiting for it
+	senders sync.WaitGroup // sends in progress that nobody waits for
 
 	restarts int // so far
 }
 
-// left is how many restarts there may still be.
+// left returns the number of restarts that are left.
 func (c *cluster) left() int { return c.cfg.Restarts - c.restarts }
 
-// An event is a frame of an agent, or its loss.
+// An event is a frame from an agent, or the loss of the agent.
 type event struct {
 	machine int
-	agent   *remote.Agent // one that was dropped may still have something to say
+	agent   *remote.Agent // a dropped agent may still send
 	frame   wire.Frame
 	lost    *remote.HostError
 }
@@ -53,8 +53,8 @@ func newCluster(cfg *Config, place hosts.Placement, printer *output.Printer) *cl
 	}
 }
 
-// connect starts agents where there are none, on all machines at once, and
-// checks that they fit together.
+// connect starts the missing agents, on all machines in parallel, and checks that their
+// versions match.
 func (c *cluster) connect(ctx context.Context) error {
 	errs := make([]error, len(c.agents))
 	var all sync.WaitGroup
@@ -80,7 +80,7 @@ func (c *cluster) connect(ctx context.Context) error {
 	return c.checkVersions()
 }
 
-// checkVersions names a machine of each side when two differ.
+// checkVersions returns an error that names a machine for each version if they differ.
 func (c *cluster) checkVersions() error {
 	for m, a := range c.agents {
 		if a.Hello.Version == c.cfg.Version {
@@ -99,7 +99,7 @@ func (c *cluster) checkVersions() error {
 	return nil
 }
 
-// read passes on what an agent sends until it is gone.
+// read forwards what an agent sends until the agent is gone.
 func (c *cluster) read(m int, a *remote.Agent) {
 	for {
 		f, err := a.Next()
@@ -132,15 +132,14 @@ func (c *cluster) read(m int, a *remote.Agent) {
 	}
 }
 
-// drop forgets an agent that is gone.
+// drop removes an agent that is gone.
 func (c *cluster) drop(m int) {
 	c.agents[m].Close(0)
 	c.agents[m] = nil
 }
 
-// broadcast sends a frame without a message to every agent, and does not wait
-// for any: one that takes nothing more must not hold up the others. It is about
-// to be lost, and reported as that.
+// broadcast sends a frame without a message to every agent. It does not wait: an agent that
+// no longer receives must not delay the others. It will be reported as lost.
 func (c *cluster) broadcast(kind wire.Kind) {
 	for _, a := range c.agents {
 		if a != nil {
@@ -149,7 +148,7 @@ func (c *cluster) broadcast(kind wire.Kind) {
 	}
 }
 
-// close ends all agents, and with them whatever they still run.
+// close ends all agents, and everything they still run.
 func (c *cluster) close(now <-chan struct{}) {
 	close(c.quit)
 	var all sync.WaitGroup
@@ -194,8 +193,8 @@ func (w copyWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// addresses is how the others reach each machine. Where not all are joined by
-// cables, that is not at an end of one.
+// addresses returns the address at which the others reach each machine. If not all machines
+// are connected by cables, the addresses of cables are not used.
 func (c *Config) addresses(place hosts.Placement, hellos []wire.Hello) []string {
 	list := c.Hosts
 	if c.Edges != "" {
@@ -207,22 +206,22 @@ func (c *Config) addresses(place hosts.Placement, hellos []wire.Hello) []string 
 	return addresses(list, place, hellos)
 }
 
-// addresses decides how the others reach each machine: as the hostfile says;
-// else at the address where ssh reached it, or, for our own machine, the one the
-// others see us come from.
+// addresses selects the address at which the others reach each machine: the one in the
+// hostfile; else the address at which ssh reached it; and for this machine, the address
+// that the others see as the source of the connection.
 func addresses(list []hosts.Host, place hosts.Placement, hellos []wire.Hello) []string {
 	addrs := make([]string, len(place.Machines))
 	if len(addrs) == 1 {
 		addrs[0] = "127.0.0.1"
 	}
-	seen := "" // of this machine, by others
+	seen := "" // this machine's address as the others see it
 	for _, h := range hellos {
 		if h.Peer != "" {
 			seen = h.Peer
 			break
 		}
 	}
-	beyond := false // some machine is not reached over loopback
+	beyond := false // whether some machine is not reached over loopback
 	for m := range addrs {
 		if rails := list[place.Ranks[place.Machines[m].Ranks[0]].Host].Addrs; len(rails) > 0 {
 			addrs[m] = rails[0]
@@ -238,7 +237,7 @@ func addresses(list []hosts.Host, place hosts.Placement, hellos []wire.Hello) []
 		if addrs[m] != "" && !(beyond && loopback(addrs[m])) {
 			continue
 		}
-		// Reached through a tunnel, or by a transport that does not say.
+		// Reached through a tunnel, or by a transport that does not report addresses.
 		if addrs[m] = place.Machines[m].Name; len(hellos[m].Addrs) > 0 {
 			addrs[m] = hellos[m].Addrs[0].IP
 		}

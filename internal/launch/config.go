@@ -14,70 +14,70 @@ import (
 	"thundercollective/internal/launch/remote"
 )
 
-// DefaultSilence is how long a launcher may not be heard of before the agents on
-// other machines take it for gone.
+// DefaultSilence is the time without a heartbeat after which agents on other machines
+// assume that the launcher is gone.
 const DefaultSilence = 3 * time.Second
 
-// A Config says what to run where.
+// A Config describes what to run, and where.
 type Config struct {
 	Hosts []hosts.Host
-	// Argv is the program and its arguments. A program that ends in .py is run
-	// by Python.
+	// Argv is the program and its arguments. A program whose name ends in .py is run by
+	// Python.
 	Argv []string
-	// Python is the interpreter for that; "" is this machine's python3 where it
-	// exists, else the other machine's.
+	// Python is the interpreter for such programs. "" selects the path of this machine's
+	// python3 if it exists on the other machine, else the other machine's python3.
 	Python string
-	// Env is "K=V" for every rank.
+	// Env has an entry "K=V" for each variable to set for every rank.
 	Env []string
-	// Dir is the working directory of the ranks; "" is ours on this machine,
-	// and on others the same where it exists, else the home directory.
+	// Dir is the working directory of the ranks. "" selects the launcher's own; on machines
+	// where it does not exist, the home directory.
 	Dir string
-	// Copy lists files and folders that are sent to a fresh folder on every
-	// machine, which becomes the working directory.
+	// Copy lists files and directories to copy to a new directory on every machine, which
+	// becomes the working directory.
 	Copy []string
-	// Edges are the cables between the ranks, as THUNDER_EDGES takes them (see
-	// hosts.Edges); "" where every machine reaches every other.
+	// Edges are the cables between the ranks, in the form of THUNDER_EDGES (see
+	// hosts.Edges); "" if every machine reaches every other.
 	Edges string
-	// Port is the first of the ports that a job needs on each machine; 0 is any
-	// that are free.
+	// Port is the first of the ports that a job uses on each machine; 0 selects any free
+	// ports.
 	Port int
 
-	// Stdin is what rank 0 reads, or every rank with StdinAll; nil is nothing. A
-	// Read that is under way when Run returns is not waited for.
+	// Stdin is the input of rank 0 or, with StdinAll, of every rank; nil for none. Run does
+	// not wait for a pending Read when it returns.
 	Stdin    io.Reader
 	StdinAll bool
 
-	// Restarts is how many times ranks are started again after a failure: those
-	// that died, if the program of the others re-forms the job (Comm.Reform), else
-	// all of them. RestartAll is always all of them.
+	// Restarts is how often ranks are restarted after a failure: those that died, if the
+	// others re-form the job (Comm.Reform), else all ranks. With RestartAll, always all
+	// ranks.
 	Restarts   int
 	RestartAll bool
-	// ReformWait is how long the others have to begin that; 0 is
+	// ReformWait is how long the others may take to start re-forming the job; 0 selects
 	// DefaultReformWait.
 	ReformWait time.Duration
-	// Timeout ends the job; 0 is never.
+	// Timeout ends the job after this time; 0 means never.
 	Timeout time.Duration
 	// Linger and Grace are those of local.Config, for all machines together.
 	Linger, Grace time.Duration
-	// Silence is how long machines over ssh go on without hearing from us; 0 is
-	// DefaultSilence.
+	// Silence is how long other machines keep running without a heartbeat from the
+	// launcher; 0 selects DefaultSilence.
 	Silence time.Duration
-	// Interrupts ends the job gracefully at the first signal, and at once at the
-	// second. May be nil.
+	// Interrupts ends the job gracefully on the first signal, and immediately on the
+	// second. It may be nil.
 	Interrupts <-chan os.Signal
 
-	// Agents says how agents are started.
+	// Agents configures how agents are started.
 	Agents remote.Config
-	// Version is that of this binary; agents must have the same.
+	// Version is the version of this binary; agents must have the same.
 	Version string
 
-	// Output says where lines go. Its Hosts is filled in by Run.
+	// Output configures where lines go. Run sets its Hosts.
 	Output output.Config
 	// Lines is the height of the terminal; 0 without one.
 	Lines int
 }
 
-// Validate checks what can be checked without looking at any machine.
+// Validate checks what can be checked without contacting any machine.
 func (c *Config) Validate() error {
 	switch {
 	case len(c.Argv) == 0 || c.Argv[0] == "":
@@ -93,7 +93,7 @@ func (c *Config) Validate() error {
 	case c.Timeout < 0 || c.Silence < 0 || c.ReformWait < 0:
 		return errors.New("negative timeout")
 	case c.Dir != "" && len(c.Copy) > 0:
-		return errors.New("a working directory and files to copy, which make one of their own: give one of the two")
+		return errors.New("a working directory and files to copy are both given, but copies have a working directory of their own; use one or the other")
 	}
 	for _, kv := range c.Env {
 		if k, _, ok := strings.Cut(kv, "="); !ok || k == "" || strings.ContainsRune(kv, 0) {
@@ -109,7 +109,7 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// ports are what a machine is asked to set aside.
+// ports returns the ports that a machine is asked to reserve.
 func (c *Config) ports(place hosts.Placement, machine int) []int {
 	ports := make([]int, environ.PortCount(c.Hosts, place, machine))
 	for i := range ports {

@@ -5,11 +5,11 @@ import (
 	"syscall"
 )
 
-// culprit is the failure of the rank that the others failed because of, as far as they
-// say. A rank that loses a peer may be gone before it: it takes longer to die of an
-// exception than of a lost connection. A rank that blames others who are well, or who
-// were ended with the job, remains the first; so does the first of ranks that blame each
-// other.
+// culprit returns the failure of the rank that caused the others to fail, according to what
+// they report. A rank that loses a peer may exit before that peer: dying from an exception
+// takes longer than failing from a lost connection. If the first rank blames ranks that are
+// healthy, or that were ended with the job, it stays the culprit; so does the first of
+// ranks that blame each other.
 func (g *generation) culprit(first error) error {
 	re, ok := errors.AsType[*RankError](first)
 	if !ok {
@@ -38,8 +38,8 @@ func (g *generation) culprit(first error) error {
 	return &RankError{Rank: rank, Host: machineOf(g.place, rank), Code: st.code, How: st.how, After: st.after}
 }
 
-// failedItself reports whether a rank failed, and was not ended because another had: its
-// agent knows whether it had sent signals by then.
+// failedItself reports whether a rank failed without having been ended because of another.
+// Its agent knows whether it had sent signals before.
 func (g *generation) failedItself(rank int) bool {
 	st := g.ranks[rank]
 	if !st.ended || st.how == "" {

@@ -1,5 +1,5 @@
-// Package launch runs a program as the ranks of a job, on this machine and on
-// others over ssh, and sees to it that all of them end.
+// Package launch runs a program as the ranks of a job, on this machine and on others
+// over ssh, and makes sure that all of them end.
 //
 //	err := launch.Run(ctx, launch.Config{
 //		Hosts: list,                          // hosts.ParseList("a,b:2")
@@ -7,50 +7,49 @@
 //		...
 //	})
 //
-// Run starts an agent on every machine (package remote), which reads from its
-// stdin what to run (packages wire and agent) and runs the ranks of its machine
-// (package local). Ranks find each other through their environment (package
-// environ), and their lines are shown by package output. Nothing but ssh and the
-// thunder binary has to be on a machine.
+// Run starts an agent on every machine (package remote). The agent reads from its stdin
+// what to run (packages wire and agent) and runs the ranks of its machine (package
+// local). Ranks find each other through their environment (package environ). Package
+// output shows their lines. A machine needs only ssh and the thunder binary.
 //
-// # A generation
+// # Starting a generation
 //
-// All machines first greet and compare versions; then all prepare: find the
-// program and the folder, unpack what is copied, take ports. Only when everyone
-// is ready does any rank start, so that a typing mistake starts nothing
-// anywhere. The agent of rank 0's machine serves the job's coordinator: its port
-// cannot be taken by anyone else in between. It is met at the first address that
-// the hostfile has for that machine, or, where Config.Edges says that not all
-// machines are joined, where ssh reaches it.
+// All machines first introduce themselves, and Run compares their versions. Then all
+// prepare: they find the program and the directory, unpack copied files, and reserve
+// ports. Ranks start only when all machines are ready, so a typing mistake starts
+// nothing anywhere. The agent on rank 0's machine serves the job's coordinator, so that
+// no other process can take its port in between. The ranks reach it at the first
+// address that the hostfile has for that machine or, if Config.Edges does not connect
+// all machines, at the address that ssh uses.
 //
-// The job's token is made here, travels in the frames, and is put into a file
-// that only the user can read. It is on no command line and in no log.
+// Run creates the job's token and sends it in the frames; agents write it to a file that
+// only the user can read. It appears on no command line and in no log.
 //
-// # The end
+// # Ending the job
 //
-// The first rank that fails, the loss of a machine, an interrupt, and the
-// timeout all end the job: other ranks have Config.Linger to notice by
-// themselves, then SIGTERM, and Config.Grace later SIGKILL, to their process
-// groups; under five seconds in all. A second interrupt is SIGKILL at once.
+// The first rank that fails, the loss of a machine, an interrupt and the timeout all end
+// the job. The other ranks have Config.Linger to notice on their own; then their process
+// groups get SIGTERM and, Config.Grace later, SIGKILL. This takes less than five seconds
+// in total. A second interrupt sends SIGKILL immediately.
 //
-// When the launcher itself is killed, its agents see the end of their stdin and
-// do the same; when a machine is cut off, its agent notices the silence. When an
-// agent is killed, the watcher of package local is left.
+// If the launcher itself is killed, its agents see the end of their stdin and do the
+// same. If a machine is cut off, its agent notices the missing heartbeats. If an agent
+// is killed, the watcher of package local ends its ranks.
 //
 // # Restarts
 //
-// After a failure, a job with Config.Restarts left goes on. Whether its other ranks
-// live on is up to the program: one that calls Comm.Reform asks the job's coordinator
-// for the next generation, of which the agent that serves it tells us. When every
-// rank has either ended or asked, those that ended are started again, in that
-// generation, and the others meet them there. Nothing has to be said beforehand, and
-// nothing hangs: a program that does not re-form ends by itself when it loses a peer,
-// or is ended after Config.ReformWait; one that has not yet met the others, or uses
-// another library, is ended after the linger. Then all ranks are started again, with
-// all that a generation begins with, as they are after the loss of a machine.
+// After a failure, a job that has Config.Restarts left continues. The program decides
+// whether its other ranks survive: one that calls Comm.Reform asks the job's coordinator
+// for the next generation, and the agent that serves the coordinator reports this to
+// Run. When every rank has either ended or asked, Run restarts those that ended in that
+// generation, and the others meet them there. This needs no configuration, and nothing
+// hangs: a program that does not re-form fails when it loses a peer, or is ended after
+// Config.ReformWait; one that has not met the others yet, or uses another library, is
+// ended after the linger. Then all ranks are restarted, in a new generation with all its
+// preparations, as they are after the loss of a machine.
 //
-// Run's error says who was at fault, and has the exit code: that of the first rank that
-// failed. Ranks that use this library say because of whom they fail (package
-// internal/blame), so that a victim which died before its peer is not taken for the first;
-// of others the one counts that ended first.
+// Run's error names the rank at fault and has its exit code. Ranks that use this library
+// report which rank caused them to fail (package internal/blame), so a victim that died
+// before its peer is not taken for the cause. Among other programs, it is the rank that
+// ended first.
 package launch

@@ -15,9 +15,9 @@ import (
 	"thundercollective/internal/launch/wire"
 )
 
-// DryRun writes what Run would run where, without touching any machine. What
-// only the machines know, such as a free port, stands in angle brackets; the
-// job's token does not appear.
+// DryRun writes what Run would run on which machine, without contacting any machine. What
+// only the machines know, such as a free port, is in angle brackets. The job's token does
+// not appear.
 func DryRun(w io.Writer, cfg Config) error {
 	if err := cfg.Validate(); err != nil {
 		return err
@@ -35,7 +35,7 @@ func DryRun(w io.Writer, cfg Config) error {
 			ports = append(ports, port)
 		}
 		job.Ports = append(job.Ports, ports)
-		// A machine is known by its name where nothing better is known yet.
+		// Use the name of a machine as long as its address is unknown.
 		hellos[m] = wire.Hello{Self: machine.Name}
 	}
 	job.Addrs = cfg.addresses(place, hellos)
@@ -52,16 +52,16 @@ func DryRun(w io.Writer, cfg Config) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(&b, "  copy: %s to <job folder>/copy/%s\n", path, name)
+			fmt.Fprintf(&b, "  copy: %s to <job directory>/copy/%s\n", path, name)
 		}
-		fmt.Fprintf(&b, "  folder: %s\n", cfg.describeDir(machine))
+		fmt.Fprintf(&b, "  directory: %s\n", cfg.describeDir(machine))
 		for _, rank := range place.Machines[m].Ranks {
 			fmt.Fprintf(&b, "  rank %d:\n", rank)
 			var files []string
 			for _, name := range slices.Sorted(maps.Keys(job.Files())) {
-				files = append(files, name+"=<job folder>/"+name)
+				files = append(files, name+"=<job directory>/"+name)
 			}
-			files = append(files, blame.Variable+"=<job folder>/"+blame.FileName(rank))
+			files = append(files, blame.Variable+"=<job directory>/"+blame.FileName(rank))
 			for _, kv := range slices.Concat(files, prog.env(), job.Rank(rank), cfg.Env) {
 				fmt.Fprintf(&b, "    %s\n", kv)
 			}
@@ -75,13 +75,13 @@ func DryRun(w io.Writer, cfg Config) error {
 func (c *Config) describeDir(m hosts.Machine) string {
 	switch {
 	case len(c.Copy) > 0:
-		return "<job folder>/copy"
+		return "<job directory>/copy"
 	case c.Dir != "":
 		return c.Dir
 	case m.Local:
 		return workingDir()
 	}
-	return workingDir() + " if it exists there, else the home folder"
+	return workingDir() + " if it exists there, else the home directory"
 }
 
 func commandLine(argv []string) string {

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// A RankError says which rank failed first, and how. Where ranks say themselves because of
-// whom they fail, that counts for more than when they ended.
+// A RankError reports the rank that failed first, and how. What ranks report about the
+// cause of their failure takes precedence over the order in which they ended.
 type RankError struct {
 	Rank  int
 	Host  string
 	Code  int           // as a shell reports it
 	How   string        // in words
-	After time.Duration // since the ranks were started
+	After time.Duration // since the start of the ranks
 	Tail  []string      // its last lines of output
 }
 
@@ -23,10 +23,10 @@ func (e *RankError) Error() string {
 	return fmt.Sprintf("rank %d on %s %s", e.Rank, e.Host, e.How)
 }
 
-// ExitCode is the rank's own exit code.
+// ExitCode returns the rank's own exit code.
 func (e *RankError) ExitCode() int { return e.Code }
 
-// A SetupError says that a machine cannot run its ranks. None was started.
+// A SetupError reports that a machine cannot run its ranks. No rank was started.
 type SetupError struct {
 	Host   string
 	Code   int
@@ -35,11 +35,11 @@ type SetupError struct {
 
 func (e *SetupError) Error() string { return e.Host + ": " + e.Reason }
 
-// ExitCode is 127 when the program was not found, 126 when it cannot be run, and
-// 1 for everything else.
+// ExitCode returns 127 if the program was not found, 126 if it cannot be run, and 1
+// otherwise.
 func (e *SetupError) ExitCode() int { return e.Code }
 
-// A VersionError says that machines have different versions of thunder.
+// A VersionError reports that machines have different versions of thunder.
 type VersionError struct {
 	Hosts    []string
 	Versions []string // of each host
@@ -52,17 +52,17 @@ func (e *VersionError) Error() string {
 	for i, h := range e.Hosts {
 		fmt.Fprintf(&b, " %s on %s (%s),", e.Versions[i], h, e.Paths[i])
 	}
-	return strings.TrimSuffix(b.String(), ",") + "; install the same on all machines"
+	return strings.TrimSuffix(b.String(), ",") + "; install the same version on all machines"
 }
 
-// An InterruptError says that the user ended the job.
+// An InterruptError reports that the user ended the job.
 type InterruptError struct {
 	Signal os.Signal
 }
 
 func (e *InterruptError) Error() string { return "ended by " + e.Signal.String() }
 
-// ExitCode is 128 plus the number of the signal.
+// ExitCode returns 128 plus the number of the signal.
 func (e *InterruptError) ExitCode() int {
 	if s, ok := e.Signal.(syscall.Signal); ok {
 		return 128 + int(s)
@@ -70,12 +70,12 @@ func (e *InterruptError) ExitCode() int {
 	return 1
 }
 
-// A TimeoutError says that the job took longer than it may.
+// A TimeoutError reports that the job exceeded its time limit.
 type TimeoutError struct {
 	After time.Duration
 }
 
-func (e *TimeoutError) Error() string { return fmt.Sprintf("not done after %v", e.After) }
+func (e *TimeoutError) Error() string { return fmt.Sprintf("not finished after %v", e.After) }
 
-// ExitCode is that of timeout(1).
+// ExitCode returns the exit code of timeout(1).
 func (e *TimeoutError) ExitCode() int { return 124 }

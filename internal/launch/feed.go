@@ -8,23 +8,23 @@ import (
 	"thundercollective/internal/launch/wire"
 )
 
-// A feed passes the launcher's stdin on to ranks. It outlives generations: what
-// one has read, the next does not see again.
+// A feed forwards the launcher's stdin to ranks. It outlives generations: a generation does
+// not see again what an earlier one has read.
 type feed struct {
 	mu      sync.Mutex
 	cond    sync.Cond
 	targets map[int]*target // by rank
-	ended   bool            // stdin is at its end
+	ended   bool            // stdin has ended
 	closed  bool
 }
 
-// A target is a rank that gets input.
+// A target is a rank that receives input.
 type target struct {
 	agent  *remote.Agent
 	window int // bytes that may still be sent
 }
 
-// newFeed begins to read from r, which may be nil.
+// newFeed starts to read from r, which may be nil.
 func newFeed(r io.Reader) *feed {
 	f := &feed{ended: r == nil, targets: map[int]*target{}}
 	f.cond.L = &f.mu
@@ -34,7 +34,7 @@ func newFeed(r io.Reader) *feed {
 	return f
 }
 
-// pump reads and sends. Nothing can end a Read, so nobody waits for it.
+// pump reads and sends. A Read cannot be interrupted, so nobody waits for pump.
 func (f *feed) pump(r io.Reader) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -52,8 +52,8 @@ func (f *feed) pump(r io.Reader) {
 	}
 }
 
-// deliver sends p to every target, when each has room for it. It reports whether
-// the feed still goes on.
+// deliver sends p to every target as soon as each has room for it. It reports whether the
+// feed is still open.
 func (f *feed) deliver(p []byte) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,14 +85,15 @@ func (f *feed) sendEnd() {
 	}
 }
 
-// reset forgets all targets, for a new generation.
+// reset removes all targets, for a new generation.
 func (f *feed) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.targets)
 }
 
-// attach adds ranks that get input, all at once: they are to get the same.
+// attach adds ranks that receive input. They are added together because they must receive
+// the same input.
 func (f *feed) attach(ranks map[int]*remote.Agent) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -115,7 +116,7 @@ func (f *feed) taken(rank, n int) {
 	}
 }
 
-// detach forgets a rank that has ended.
+// detach removes a rank that has ended.
 func (f *feed) detach(rank int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

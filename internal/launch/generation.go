@@ -13,47 +13,46 @@ import (
 	"thundercollective/internal/launch/wire"
 )
 
-// killAfter is how long agents have, beyond the grace they give their ranks, to
-// report the end before they are told to kill, and then before they are given up.
+// killAfter is how long agents may take, beyond the grace of their ranks, to report the
+// end: first before they are told to kill, and then before they are given up.
 const killAfter = 2 * time.Second
 
-// A generation is one start of all ranks. Those that die may be started again in it,
-// while the others go on to the job's next generation by themselves.
+// A generation is one start of all ranks. Ranks that die may be restarted within it, while
+// the others continue in the job's next generation.
 type generation struct {
 	*cluster
 	number  uint32 // the job's generation that all ranks start in
-	latest  uint32 // and the one that it has come to
+	latest  uint32 // the job's current generation
 	token   string
 	program program
 	now     <-chan struct{} // closed to kill
 
-	ready   []wire.Ready // of each machine
+	ready   []wire.Ready // by machine
 	job     *environ.Job
 	started time.Time
-	skew    map[int]time.Duration // from each agent's clock to the time since started
+	skew    map[int]time.Duration // converts each agent's clock to the time since the start
 	ranks   []rankState
-	busy    map[int]int // starts of each machine whose ranks are not all gone
+	busy    map[int]int // by machine: starts whose ranks are not all gone
 
 	first    error // what ended the job
 	recovery *recovery
 }
 
-// A rankState is what the launcher knows of a rank.
+// A rankState is what the launcher knows about a rank.
 type rankState struct {
 	pid    int
 	ended  bool
-	ending bool // the job was being ended before this rank ended
+	ending bool // the job was already being ended when this rank ended
 	code   int
 	how    string        // "" for success
 	at     time.Duration // when it ended, by its agent's clock
 	after  time.Duration // the same since the start; see noteClock
 	asked  uint32        // the latest generation that it asked the coordinator for
-	// blames is the rank because of which it failed, as it said itself; nil if it did
-	// not.
+	// blames is the rank that caused it to fail, according to itself; nil if it named none.
 	blames *int
 }
 
-// prepare has every machine get ready, and returns when all are.
+// prepare makes every machine prepare, and returns when all are ready.
 func (g *generation) prepare(ctx context.Context, again []wire.Ready) error {
 	hellos := make([]wire.Hello, len(g.agents))
 	for m, a := range g.agents {
@@ -76,8 +75,8 @@ func (g *generation) prepare(ctx context.Context, again []wire.Ready) error {
 	return g.collect(ctx, errs)
 }
 
-// request is what machine m is asked for. A later generation finds the files of
-// the one before, except on machines that were lost in between.
+// request returns what machine m is asked for. A later generation finds the files of the
+// previous one, except on machines that were lost in between.
 func (g *generation) request(m int, addr string, again []wire.Ready) wire.Prepare {
 	p := wire.Prepare{
 		Program:  g.program.alternatives(g.agents[m].Hello),
@@ -102,7 +101,7 @@ func (g *generation) request(m int, addr string, again []wire.Ready) wire.Prepar
 	return p
 }
 
-// collect waits until every machine has answered Prepare.
+// collect waits for the answers of all machines to Prepare.
 func (g *generation) collect(ctx context.Context, failed <-chan error) error {
 	g.ready = make([]wire.Ready, len(g.agents))
 	for waiting := len(g.agents); waiting > 0; waiting-- {
@@ -123,7 +122,7 @@ func (g *generation) collect(ctx context.Context, failed <-chan error) error {
 			return e.lost
 		}
 		switch e.frame.Kind {
-		case wire.KindNext, wire.KindReforming: // of the generation before
+		case wire.KindNext, wire.KindReforming: // from the previous generation
 			waiting++
 		case wire.KindReady:
 			if err := e.frame.Decode(&g.ready[e.machine]); err != nil {
@@ -187,7 +186,7 @@ func (g *generation) startRanks(ranks []int) error {
 		}
 		s := g.message(m, here)
 		if err := a.Send(wire.KindStart, 0, s); err != nil {
-			return &remote.HostError{Host: a.Host, Reason: "lost the agent there", Detail: err.Error(), Err: err}
+			return &remote.HostError{Host: a.Host, Reason: "lost the agent", Detail: err.Error(), Err: err}
 		}
 		g.busy[m]++
 		for _, rank := range s.Stdin {
@@ -198,7 +197,7 @@ func (g *generation) startRanks(ranks []int) error {
 	return nil
 }
 
-// message is what machine m is told to start.
+// message returns the Start message for machine m.
 func (g *generation) message(m int, ranks []int) wire.Start {
 	job := *g.job
 	job.Generation = g.latest
@@ -219,9 +218,8 @@ func (g *generation) message(m int, ranks []int) wire.Start {
 	return s
 }
 
-// fail notes what ended the job; only the first counts. Of two ranks that is the
-// one that ended first where it ran, though the news of the other may be here
-// sooner.
+// fail records what ended the job; only the first failure counts. Of two ranks that is the
+// one that ended first on its machine, even if the report of the other arrives earlier.
 func (g *generation) fail(err error) {
 	was, isRank := errors.AsType[*RankError](g.first)
 	now, alsoRank := errors.AsType[*RankError](err)
@@ -230,10 +228,10 @@ func (g *generation) fail(err error) {
 	}
 }
 
-// noteClock learns from a message that was sent at that time of the agent's clock. The
-// one that was on its way for the shortest time knows best. Ends that were dated by an
-// earlier message are dated anew: those of one machine stay in the order and at the
-// distance that its agent saw.
+// noteClock estimates an agent's clock from a message that was sent at the given time of
+// that clock. The message that was under way for the shortest time gives the best estimate.
+// When the estimate improves, earlier ends on that machine are dated again: they keep their
+// order and the intervals that the agent saw.
 func (g *generation) noteClock(machine int, at time.Duration) {
 	d := time.Since(g.started) - at
 	if old, known := g.skew[machine]; known && d >= old {
@@ -250,7 +248,7 @@ func (g *generation) noteClock(machine int, at time.Duration) {
 	}
 }
 
-// since is how long after the start something happened on a machine.
+// since returns how long after the start something happened on a machine.
 func (g *generation) since(machine int, at time.Duration) time.Duration {
 	return max(0, at+g.skew[machine])
 }
@@ -316,15 +314,15 @@ func (g *generation) exited(e event) {
 	}
 }
 
-// giveUp drops the machines that do not answer any more. Their agents notice the
-// end of the connection.
+// giveUp drops the machines that no longer answer. Their agents notice the end of the
+// connection.
 func (g *generation) giveUp() {
 	for m := range g.busy {
-		g.printer.Note("%s does not answer; its ranks end by themselves when they can", g.place.Machines[m].Name)
+		g.printer.Note("%s does not answer; its ranks will end when they notice", g.place.Machines[m].Name)
 		g.drop(m)
 		delete(g.busy, m)
 	}
 }
 
-// machineOf is the name of a rank's machine.
+// machineOf returns the name of a rank's machine.
 func machineOf(p hosts.Placement, rank int) string { return p.Machines[p.Ranks[rank].Machine].Name }

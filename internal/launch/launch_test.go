@@ -77,7 +77,7 @@ func TestRunErrors(t *testing.T) {
 		say  string
 	}{
 		{"rank fails", `[ $RANK = 0 ] && { echo why; exit 3; }; exec sleep 100`, nil, 3, &RankError{}, "rank 0 on localhost failed first: it exited with code 3"},
-		{"timeout", `exec sleep 100`, func(c *Config) { c.Timeout = 200 * time.Millisecond }, 124, &TimeoutError{}, "not done after 200ms"},
+		{"timeout", `exec sleep 100`, func(c *Config) { c.Timeout = 200 * time.Millisecond }, 124, &TimeoutError{}, "not finished after 200ms"},
 		{"interrupt", `exec sleep 100`, func(c *Config) { c.Interrupts = interrupts }, 130, &InterruptError{}, "ended by interrupt"},
 		{"no program", ``, func(c *Config) { c.Argv = []string{"no-such-program"} }, 127, &SetupError{}, "no-such-program"},
 		{"version", `:`, func(c *Config) { c.Version = "other" }, 1, &VersionError{}, "other on this machine"},

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// copyName is what a copied path is called in the folder it is sent to: its name
-// relative to the working directory, or its last part when it is not below.
+// copyName returns the name of a copied path in the target directory: its path relative to
+// the working directory, or its last element if it is not below.
 func copyName(path string) (abs, name string, err error) {
 	if abs, err = filepath.Abs(path); err != nil {
 		return "", "", err
@@ -26,8 +26,8 @@ func copyName(path string) (abs, name string, err error) {
 	return abs, filepath.Base(abs), nil
 }
 
-// insideCopy reports whether prog is, or is below, the copied path, and what it
-// is called among the copies.
+// insideCopy reports whether prog is the copied path or below it, and its name among the
+// copies.
 func insideCopy(copied, prog string) (name string, ok bool) {
 	abs, name, err := copyName(copied)
 	if err != nil {
@@ -47,7 +47,7 @@ func insideCopy(copied, prog string) (name string, ok bool) {
 	return filepath.Join(name, rel), true
 }
 
-// pack writes files and folders to w as a tar stream.
+// pack writes files and directories to w as a tar stream.
 func pack(w io.Writer, paths []string) error {
 	tw := tar.NewWriter(w)
 	packed := map[string]bool{".": true} // names, once each
@@ -76,7 +76,7 @@ func pack(w io.Writer, paths []string) error {
 	return tw.Close()
 }
 
-// packParents writes the folders above a name, once each.
+// packParents writes the directories above a name, once each.
 func packParents(tw *tar.Writer, dir string, packed map[string]bool) error {
 	if packed[dir] {
 		return nil
@@ -94,7 +94,7 @@ func packOne(tw *tar.Writer, path, name string, d fs.DirEntry, packed map[string
 	}
 	packed[name] = true
 	if !d.IsDir() && !d.Type().IsRegular() && d.Type() != fs.ModeSymlink {
-		return nil // a socket or a device is nothing to send
+		return nil // sockets and devices are not copied
 	}
 	info, err := d.Info()
 	if err != nil {
@@ -110,7 +110,7 @@ func packOne(tw *tar.Writer, path, name string, d fs.DirEntry, packed map[string
 	if err != nil {
 		return err
 	}
-	// Who owns a file here means nothing there.
+	// The owner here has no meaning on the other machine.
 	h.Name, h.Uid, h.Gid, h.Uname, h.Gname = name, 0, 0, "", ""
 	if err := tw.WriteHeader(h); err != nil || !d.Type().IsRegular() {
 		return err

@@ -8,7 +8,7 @@ import (
 	"thundercollective/internal/launch/wire"
 )
 
-// A program is what the ranks run, before a machine has said what it finds.
+// A program is what the ranks run, before a machine has reported what it finds.
 type program struct {
 	argv   []string
 	ways   []string // alternatives for argv[0], best first
@@ -36,9 +36,8 @@ func (c *Config) program() program {
 	return p
 }
 
-// pythons are the interpreters to try. The one this machine would use comes
-// first, because machines that are set up alike have their environments in the
-// same place.
+// pythons lists the interpreters to try. The one that this machine would use comes first,
+// because machines with the same setup have their environments in the same place.
 func pythons(chosen string) []string {
 	if chosen != "" {
 		return []string{chosen}
@@ -52,8 +51,8 @@ func pythons(chosen string) []string {
 	return ways
 }
 
-// alternatives are the ways to the program on the machine that said hello. Its
-// agent is the thunder that is meant there: the versions were compared.
+// alternatives lists the paths of the program on the machine that sent hello. If the
+// program is thunder, it is the agent's own binary: its version has been checked.
 func (p program) alternatives(hello wire.Hello) []string {
 	if p.self && hello.Path != "" {
 		return []string{hello.Path}
@@ -61,8 +60,8 @@ func (p program) alternatives(hello wire.Hello) []string {
 	return p.ways
 }
 
-// env is what the program needs beside the job's variables: Python holds lines
-// back when it does not write to a terminal.
+// env returns the variables that the program needs besides the job's: Python buffers its
+// output if it does not write to a terminal.
 func (p program) env() []string {
 	if p.python {
 		return []string{"PYTHONUNBUFFERED=1"}

@@ -10,32 +10,31 @@ import (
 	"thundercollective/internal/launch/wire"
 )
 
-// DefaultReformWait is how long the ranks that are left have to ask for the next
-// generation after one has died.
+// DefaultReformWait is how long the remaining ranks may take to ask for the next generation
+// after one has died.
 const DefaultReformWait = 10 * time.Second
 
-// A recovery is what goes on between the death of a rank and its new start. Whether
-// the others live on is up to them: a program that calls Comm.Reform asks the job's
-// coordinator for the next generation, and the agent that serves it tells us. When
-// every rank has either ended or asked, those that ended are started again. A
-// program that does not re-form ends by itself when a peer is lost, or is ended with
-// the recovery; then all ranks start anew.
+// A recovery is the time between the death of a rank and its restart. The other ranks
+// decide whether they survive: a program that calls Comm.Reform asks the job's coordinator
+// for the next generation, and the agent that serves it reports this. When every rank has
+// either ended or asked, those that ended are restarted. A program that does not re-form
+// fails when a peer is lost, or is ended with the recovery; then all ranks are restarted.
 type recovery struct {
 	timer <-chan time.Time
-	late  bool       // the time to ask is over
-	next  *wire.Next // the coordinator's answer; nil until it is here
+	late  bool       // the time to ask has passed
+	next  *wire.Next // the coordinator's answer; nil until it arrives
 }
 
-// What follows from a failure.
+// A reaction is what follows from a failure.
 type reaction int
 
 const (
-	carryOn reaction = iota // the ranks that run are left alone
-	endSoon                 // they have the linger to end by themselves
+	carryOn reaction = iota // leave the running ranks alone
+	endSoon                 // give them the linger to end on their own
 	endNow
 )
 
-// late is the end of a recovery's time; nil without one.
+// late returns the channel that fires at the end of a recovery; nil without one.
 func (g *generation) late() <-chan time.Time {
 	if g.recovery == nil {
 		return nil
@@ -43,8 +42,8 @@ func (g *generation) late() <-chan time.Time {
 	return g.recovery.timer
 }
 
-// react decides what to do about the failure g.first. It is called until the job
-// ends or the failure is made good.
+// react decides what to do about the failure g.first. It is called until the job ends or
+// has recovered.
 func (g *generation) react() reaction {
 	server := g.agents[g.place.Ranks[0].Machine]
 	_, died := errors.AsType[*RankError](g.first)
@@ -60,7 +59,7 @@ func (g *generation) react() reaction {
 	if r.next == nil && !r.late {
 		return carryOn
 	}
-	var ended, waiting []int // those that asked are neither
+	var ended, waiting []int // ranks that asked are in neither list
 	for rank := range g.ranks {
 		switch {
 		case g.ranks[rank].ended:
@@ -70,13 +69,13 @@ func (g *generation) react() reaction {
 		}
 	}
 	switch {
-	case g.lost(): // and with it ranks that neither ended nor ask
+	case g.lost(): // as well as ranks that neither ended nor asked
 		return endNow
 	case r.next != nil && !r.next.Met:
-		// A program that has not come to meet the others, or never does.
+		// A program that has not met the others yet, or never does.
 		return endSoon
 	case len(ended) == len(g.ranks):
-		return carryOn // they are all about to be gone
+		return carryOn // all ranks are about to be gone
 	case len(waiting) == 0:
 		return g.startAgain(ended, r.next.Generation)
 	case r.late:
@@ -96,8 +95,8 @@ func (g *generation) lost() bool {
 	return false
 }
 
-// startAgain starts the ranks that ended, in a generation that the others wait for
-// them in.
+// startAgain restarts the ranks that ended, in the generation in which the others wait for
+// them.
 func (g *generation) startAgain(ended []int, generation uint32) reaction {
 	first, _ := errors.AsType[*RankError](g.culprit(g.first))
 	g.reportRank(first, g.printer.Tail(first.Rank))
@@ -113,8 +112,8 @@ func (g *generation) startAgain(ended []int, generation uint32) reaction {
 			living = append(living, rank)
 		}
 	}
-	g.printer.Note("restart %d of %d: %s anew in generation %d; %s on", g.restarts, g.cfg.Restarts,
-		verb(ended, "starts", "start"), generation, verb(living, "lives", "live"))
+	g.printer.Note("restart %d of %d: %s again in generation %d; %s running", g.restarts, g.cfg.Restarts,
+		verb(ended, "starts", "start"), generation, verb(living, "keeps", "keep"))
 	g.first, g.recovery, g.latest = nil, nil, max(g.latest, generation)
 	for _, rank := range ended {
 		if err := g.printer.Restart(rank, g.restarts); err != nil {
@@ -137,7 +136,7 @@ func verb(list []int, one, many string) string {
 	return ranks(list) + " " + many
 }
 
-// ranks lists some in words.
+// ranks lists ranks in words: "ranks 0, 1 and 3".
 func ranks(list []int) string {
 	if len(list) == 1 {
 		return fmt.Sprintf("rank %d", list[0])

@@ -67,7 +67,7 @@ func rankMain(how string) int {
 // TestRestarts has rank 2 of three die, and looks at who is started again, and what
 // is said about it.
 func TestRestarts(t *testing.T) {
-	const all = "all ranks start anew in generation 1"
+	const all = "all ranks start again in generation 1"
 	for _, tt := range []struct {
 		how      string
 		restarts int
@@ -76,12 +76,12 @@ func TestRestarts(t *testing.T) {
 		code     int
 		say      []string
 	}{
-		{"reform", 1, nil, []int{0, 1}, 0, []string{"rank 2 on localhost failed first: it exited with code 3", "restart 1 of 1: rank 2 starts anew in generation 1; ranks 0 and 1 live on"}},
-		{"reform twice", 2, nil, []int{0, 1}, 0, []string{"restart 2 of 2: rank 2 starts anew in generation 2; ranks 0 and 1 live on"}},
+		{"reform", 1, nil, []int{0, 1}, 0, []string{"rank 2 on localhost failed first: it exited with code 3", "restart 1 of 1: rank 2 starts again in generation 1; ranks 0 and 1 keep running"}},
+		{"reform twice", 2, nil, []int{0, 1}, 0, []string{"restart 2 of 2: rank 2 starts again in generation 2; ranks 0 and 1 keep running"}},
 		{"reform twice", 1, nil, nil, 3, []string{"restart 1 of 1: rank 2 starts", "rank 2 on localhost failed first: it exited with code 3"}},
-		{"false start", 2, nil, []int{0, 1}, 0, []string{"restart 1 of 2: rank 2 starts anew in generation 1;", "restart 2 of 2: rank 2 starts anew in generation 1;"}},
-		{"reform", 1, func(c *Config) { c.RestartAll = true }, nil, 0, []string{"restart 1 of 1: all ranks start anew in generation "}},
-		{"mostly leave", 1, nil, []int{0}, 0, []string{"rank 1 on localhost exited with code 4", "restart 1 of 1: ranks 1 and 2 start anew in generation 1; rank 0 lives on"}},
+		{"false start", 2, nil, []int{0, 1}, 0, []string{"restart 1 of 2: rank 2 starts again in generation 1;", "restart 2 of 2: rank 2 starts again in generation 1;"}},
+		{"reform", 1, func(c *Config) { c.RestartAll = true }, nil, 0, []string{"restart 1 of 1: all ranks start again in generation "}},
+		{"mostly leave", 1, nil, []int{0}, 0, []string{"rank 1 on localhost exited with code 4", "restart 1 of 1: ranks 1 and 2 start again in generation 1; rank 0 keeps running"}},
 		{"leave", 1, nil, nil, 0, []string{"restart 1 of 1: " + all}},
 		{"hang", 1, func(c *Config) { c.ReformWait = 100 * time.Millisecond }, nil, 0, []string{"ranks 0 and 1 did not re-form within 100ms", "restart 1 of 1: " + all}},
 		{"never meet", 1, nil, nil, 0, []string{"restart 1 of 1: " + all}},

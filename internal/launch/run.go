@@ -19,12 +19,11 @@ import (
 	"thundercollective/internal/plural"
 )
 
-// Run runs a job and returns when nothing of it is left. It has reported its
-// error on Output.Stderr by then; only what Config.Validate says is for the
-// caller to report, before it calls Run. Errors are a *RankError for the rank
-// that failed first, a *remote.HostError for a machine that could not be reached
-// or was lost, *SetupError, *VersionError, *InterruptError, *TimeoutError, or the
-// context's.
+// Run runs a job and returns when nothing of it is left. It has reported its error on
+// Output.Stderr by then; only the errors of Config.Validate must be reported by the caller,
+// before it calls Run. Errors are a *RankError for the rank that failed first, a
+// *remote.HostError for a machine that could not be reached or was lost, *SetupError,
+// *VersionError, *InterruptError, *TimeoutError, or the context's.
 func Run(ctx context.Context, cfg Config) error {
 	if err := cfg.Validate(); err != nil {
 		return err
@@ -38,7 +37,7 @@ func Run(ctx context.Context, cfg Config) error {
 	place := hosts.Place(cfg.Hosts)
 	for rank := range place.Ranks {
 		name := machineOf(place, rank)
-		cfg.Output.Hosts = append(cfg.Output.Hosts, name[strings.LastIndexByte(name, '@')+1:]) // without the user
+		cfg.Output.Hosts = append(cfg.Output.Hosts, name[strings.LastIndexByte(name, '@')+1:]) // without user name
 	}
 	printer, err := output.New(cfg.Output)
 	if err != nil {
@@ -57,7 +56,7 @@ func Run(ctx context.Context, cfg Config) error {
 	return err
 }
 
-// ExitCode is the exit code that Run's error stands for.
+// ExitCode returns the exit code for an error of Run.
 func ExitCode(err error) int {
 	if err == nil {
 		return 0
@@ -71,8 +70,8 @@ func ExitCode(err error) int {
 	return 1
 }
 
-// watch returns a context that ends with the job's timeout and with the first
-// interrupt, and a channel that is closed at the second.
+// watch returns a context that ends on the job's timeout or the first interrupt, and a
+// channel that is closed on the second interrupt.
 func (c *Config) watch(ctx context.Context) (context.Context, <-chan struct{}, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if c.Timeout > 0 {
@@ -103,10 +102,10 @@ func (c *Config) watch(ctx context.Context) (context.Context, <-chan struct{}, f
 	}
 }
 
-// run runs generations until one succeeds, or no restart is left.
+// run runs generations until one succeeds or no restart is left.
 func (c *cluster) run(ctx context.Context, now <-chan struct{}) error {
-	// One secret for all generations: ranks that are late from the one before
-	// are told apart by its number.
+	// One token for all generations: the generation's number distinguishes late ranks of
+	// the previous one.
 	token := rand.Text() + rand.Text()
 	var ready []wire.Ready
 	var number uint32
@@ -126,15 +125,15 @@ func (c *cluster) run(ctx context.Context, now <-chan struct{}) error {
 			}
 		}
 		c.restarts++
-		c.printer.Note("restart %d of %d: all ranks start anew in generation %d", c.restarts, c.cfg.Restarts, number)
+		c.printer.Note("restart %d of %d: all ranks start again in generation %d", c.restarts, c.cfg.Restarts, number)
 		if err := c.printer.Generation(c.restarts); err != nil {
 			return err
 		}
 	}
 }
 
-// restartable reports whether err is a failure that may pass: not the user's
-// wish, and not what would fail again in the same way.
+// restartable reports whether err may be temporary: not requested by the user, and not
+// certain to happen again.
 func restartable(err error) bool {
 	_, failed := errors.AsType[*RankError](err)
 	_, lost := errors.AsType[*remote.HostError](err)
@@ -172,7 +171,7 @@ func (g *generation) tryRun(ctx context.Context, again []wire.Ready) error {
 	return g.supervise(ctx)
 }
 
-// showProgress puts up the line of progress.
+// showProgress updates the progress line.
 func (g *generation) showProgress() {
 	running := 0
 	for i := range g.ranks {
@@ -190,14 +189,14 @@ func (g *generation) showProgress() {
 	g.printer.Status(s)
 }
 
-// workingDir is ours; "" where even that is gone.
+// workingDir returns the working directory, or "" if it no longer exists.
 func workingDir() string {
 	dir, _ := os.Getwd()
 	return dir
 }
 
-// passedOn are those of our variables that ranks on other machines get, too:
-// what the user set for this project. Those that the job sets come after them.
+// passedOn returns the variables of this process that ranks on other machines get as well:
+// those that the user set for this project. The job's own variables take precedence.
 func passedOn() []string {
 	var list []string
 	for _, kv := range os.Environ() {

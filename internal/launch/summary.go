@@ -11,15 +11,15 @@ import (
 	"thundercollective/internal/plural"
 )
 
-// summaryRanks bounds how many ranks a summary speaks of one by one.
+// summaryRanks is the number of ranks that a summary lists individually.
 const summaryRanks = 8
 
-// summarize says who failed first, how, with its last lines, and what became of
-// the others.
+// summarize reports which rank failed first, how, with its last lines of output, and what
+// happened to the others.
 func (g *generation) summarize(err error) {
 	re, isRank := errors.AsType[*RankError](err)
 	if !isRank {
-		for line := range strings.SplitSeq(err.Error(), "\n") { // several machines, several lines
+		for line := range strings.SplitSeq(err.Error(), "\n") { // one line for each of several machines
 			g.printer.Note("%s", line)
 		}
 	} else {
@@ -49,7 +49,7 @@ func (g *generation) summarize(err error) {
 	}
 }
 
-// reportRank says how the first rank to fail did, with its last lines.
+// reportRank describes the failure of the first rank, with its last lines of output.
 func (g *generation) reportRank(e *RankError, tail []string) {
 	g.printer.Note("rank %d on %s failed first: it %s after %v%s", e.Rank, e.Host, e.How, e.After.Round(time.Millisecond), g.because(e.Rank))
 	if len(tail) > 0 {
@@ -60,7 +60,7 @@ func (g *generation) reportRank(e *RankError, tail []string) {
 	}
 }
 
-// fate is what became of a rank.
+// fate describes what happened to a rank.
 func (g *generation) fate(rank int) string {
 	st := g.ranks[rank]
 	var b strings.Builder
@@ -81,7 +81,7 @@ func (g *generation) fate(rank int) string {
 	return b.String() + g.because(rank)
 }
 
-// because says whom a rank blames.
+// because names the rank that a rank blames.
 func (g *generation) because(rank int) string {
 	if to := g.ranks[rank].blames; to != nil {
 		return fmt.Sprintf(", because of rank %d", *to)

@@ -8,8 +8,8 @@ import (
 	"thundercollective/internal/launch/wire"
 )
 
-// supervise returns when all ranks are gone, or given up. It reports what ended
-// the job, nil if every rank succeeded.
+// supervise returns when all ranks are gone or given up. It returns what ended the job, or
+// nil if every rank succeeded.
 func (g *generation) supervise(ctx context.Context) error {
 	var (
 		done, now = ctx.Done(), g.now

@@ -10,9 +10,9 @@ import (
 	"thundercollective/internal/launch/wire"
 )
 
-// NativeConfig returns what other software wants to know about the machines of
-// cfg, in one of the formats of package native. It asks the machines for what
-// the host list does not say, and runs nothing else on them.
+// NativeConfig returns the configuration of other software for the machines of cfg, in one
+// of the formats of package native. It asks the machines for what the host list does not
+// contain, and runs nothing else on them.
 func NativeConfig(ctx context.Context, cfg Config, format string) (string, error) {
 	place := hosts.Place(cfg.Hosts)
 	job := native.Job{Hosts: cfg.Hosts, Place: place, Argv: cfg.Argv, Port: cfg.Port}
@@ -50,7 +50,7 @@ func allAddressed(list []hosts.Host) bool {
 	return true
 }
 
-// survey has every machine introduce itself.
+// survey makes every machine introduce itself.
 func survey(ctx context.Context, cfg *Config, place hosts.Placement) ([]wire.Hello, error) {
 	printer, err := output.New(output.Config{})
 	if err != nil {
@@ -59,7 +59,7 @@ func survey(ctx context.Context, cfg *Config, place hosts.Placement) ([]wire.Hel
 	c := newCluster(cfg, place, printer)
 	defer c.close(nil)
 	if err := c.connect(ctx); err != nil {
-		return nil, fmt.Errorf("ask the machines: %w", err)
+		return nil, fmt.Errorf("query the machines: %w", err)
 	}
 	hellos := make([]wire.Hello, len(c.agents))
 	for m, a := range c.agents {

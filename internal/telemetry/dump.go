@@ -22,14 +22,15 @@ type dumper struct {
 	dir  string // "" for nowhere
 	busy sync.WaitGroup
 
-	gate   sync.Mutex // around closed, and the beginning of a dump
+	gate   sync.Mutex // guards closed and the start of a dump
 	closed bool
 
 	mu     sync.Mutex
-	failed bool // the last could not be written
+	failed bool // the last dump could not be written
 }
 
-// begin has f write a dump, unless the job is closed: a group may still fail then.
+// begin runs f, which writes a dump, unless the dumper is closed: a group may still fail
+// then. It reports whether it did.
 func (d *dumper) begin(f func()) bool {
 	d.gate.Lock()
 	defer d.gate.Unlock()
@@ -47,8 +48,8 @@ func (d *dumper) close() {
 	d.busy.Wait()
 }
 
-// save writes a dump. It reports an error only if the dump before it was written:
-// what is wrong with the folder does not have to be said for every group.
+// save writes a dump. It returns an error only if the dump before succeeded, so that a
+// bad folder is reported once and not for every group.
 func (d *dumper) save(dump *recorder.Dump) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -68,7 +69,8 @@ func (t *Job) Write(w io.Writer) error {
 
 func writeDump(w io.Writer, d *recorder.Dump) error { return json.NewEncoder(w).Encode(d) }
 
-// Dump writes the recorder to its file, and waits a moment for that.
+// Dump writes the flight recorder to its file. It returns when that is done, or after
+// dumpTime.
 func (t *Job) Dump(reason string) {
 	if t.dumps.dir == "" {
 		return
@@ -128,7 +130,7 @@ func (t *Job) traffic() []fabric.Traffic {
 	return sums
 }
 
-// FailureOf puts a group's end into a dump.
+// FailureOf converts the error of a group for a dump.
 func FailureOf(err error) *recorder.Failure {
 	switch e := err.(type) {
 	case *failure.PeerLostError:

@@ -13,8 +13,7 @@ import (
 	"thundercollective/internal/provider/rails"
 )
 
-// ServeMetrics answers scrapes, and questions of thunder inspect, until the job is
-// closed.
+// ServeMetrics serves metrics, and dumps for thunder inspect, until Close.
 func (t *Job) ServeMetrics(addr string) error {
 	s, err := metrics.Serve(addr, map[string]http.HandlerFunc{
 		"/metrics": func(w http.ResponseWriter, _ *http.Request) {
@@ -39,7 +38,7 @@ func (t *Job) ServeMetrics(addr string) error {
 	return nil
 }
 
-// scrape is everything there is to count.
+// scrape returns all metrics in the text format of Prometheus.
 func (t *Job) scrape() []byte {
 	e := metrics.NewEncoder(
 		metrics.Label{Name: "rank", Value: strconv.Itoa(t.cfg.Rank)},
@@ -84,8 +83,7 @@ func (t *Job) scrapeOperations(e *metrics.Encoder) {
 	})
 }
 
-// scrapePeers tells of each other rank: whether it is there, and what crossed the
-// links to it.
+// scrapePeers adds what is known of each other rank, and what crossed the links to it.
 func (t *Job) scrapePeers(e *metrics.Encoder, peers []PeerState) {
 	traffic := t.traffic()
 	each := func(f func(p *PeerState, peer, host metrics.Label)) {
@@ -119,7 +117,7 @@ func (t *Job) scrapePeers(e *metrics.Encoder, peers []PeerState) {
 	}
 }
 
-// scrapeRails tells of each rail to each rank, where there are several.
+// scrapeRails adds the rails to each rank that has several.
 func scrapeRails(e *metrics.Encoder, list []rails.State) {
 	for _, s := range []struct {
 		name, help string

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// quickly is what measuring takes when it is a part of the first operation, and
-	// well when it is asked for, on links that are not very slow: a few messages are
-	// timed in any case. The long ones are longer in the second case, so that they do
-	// not stay in a cache.
+	// quickly is how long measuring takes as a part of the first operation, well how long
+	// it takes on request. Very slow links take longer, since a few messages are timed in
+	// any case. On request the long messages are longer, so that they do not stay in a
+	// cache.
 	quickly      = 40 * time.Millisecond
 	quicklyLarge = 1 << 20
 	well         = 400 * time.Millisecond
@@ -104,7 +104,8 @@ func (t trial) measure(ctx context.Context, budget time.Duration, large int) (Mo
 	return m, t.spread(ctx, first, &m)
 }
 
-// samples returns a rank that shares its host, a rank elsewhere, and one on its host.
+// samples returns a rank that shares its host with another, a rank on another host, and
+// the one on its own host.
 func (t trial) samples() (first int, peers []int) {
 	for r := range t.group.Size() {
 		near, far := -1, -1
@@ -124,16 +125,16 @@ func (t trial) samples() (first int, peers []int) {
 	return 0, nil
 }
 
-// timing is a message of n bytes between two ranks, timed until the time is over.
+// timing describes a message of n bytes between two ranks that is timed repeatedly.
 type timing struct {
-	first, peer int // the first one decides
+	first, peer int // first decides how often
 	n           int
 	exchange    bool // both send at once, as in most collectives; else there and back
 	budget      time.Duration
 }
 
-// time returns the median time of a message in µs. Ranks that are neither of the two
-// do nothing. A byte of the first rank's message says whether another one follows.
+// time returns the median time of a message in µs. Other ranks do nothing. A byte of the
+// first rank's message tells whether another one follows.
 func (t trial) time(ctx context.Context, w timing) (float64, error) {
 	partner := w.first
 	switch t.group.Rank() {
@@ -166,7 +167,7 @@ func (t trial) time(ctx context.Context, w timing) (float64, error) {
 	start := time.Now()
 	for {
 		round := time.Now()
-		more := &in[0] // as the first one says
+		more := &in[0] // what the first rank decides
 		if t.group.Rank() == w.first {
 			more = &out[0]
 			*more = 0
@@ -189,7 +190,7 @@ func (t trial) time(ctx context.Context, w timing) (float64, error) {
 	return times[len(times)/2], nil
 }
 
-// spread gives all ranks the model of one.
+// spread copies the model of one rank to all.
 func (t trial) spread(ctx context.Context, from int, m *Model) error {
 	costs := []float64{m.Alpha, m.Beta, m.Gamma, 0, 0, float64(m.Streams)}
 	if m.Local != nil {
@@ -211,7 +212,7 @@ func (t trial) spread(ctx context.Context, from int, m *Model) error {
 	return nil
 }
 
-// reduceCost is what it takes to add 1000 bytes of float32, in µs.
+// reduceCost returns the time to add 1000 bytes of float32, in µs.
 func reduceCost() float64 {
 	const n = 256 << 10
 	add, err := reduce.Lookup(reduce.F32, reduce.Sum)
@@ -228,5 +229,5 @@ func reduceCost() float64 {
 	return float64(best) / 1e3 / n * 1000
 }
 
-// rounded is a cost to four places, and never nothing.
+// rounded rounds a cost to four places, and never to zero.
 func rounded(v float64) float64 { return max(math.Round(v*1e4)/1e4, 1e-4) }

@@ -17,7 +17,7 @@ type Model = collective.Model
 type LinkCost = collective.LinkCost
 
 // A Profile holds what was measured of a cluster, a model for each fabric by its
-// name. 'thunder tune' writes it as JSON; Options.Profile names the file. All ranks
+// name. 'thunder tune' writes it as JSON; Options.Tuning.Profile names the file. All ranks
 // of a job need the same one.
 type Profile struct {
 	Fabrics map[string]Model `json:"fabrics"`

@@ -1,4 +1,4 @@
-"""How the tests run programs as the ranks of a job."""
+"""Runs programs as the ranks of a job."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ PROGRAMS = Path(__file__).parent / "programs"
 
 @pytest.fixture
 def ranks() -> Callable[..., list[str]]:
-    """Runs a program of the directory programs as n ranks; all have to exit 0 unless
-    codes says otherwise. Returns what they printed."""
+    """Runs a program in the directory programs as n ranks, which must exit with 0 or with
+    their code in codes. Returns their outputs."""
 
     def run(
         program: str, n: int, *args: str, torch: bool = False, codes: Mapping[int, int] | None = None,

@@ -1,4 +1,4 @@
-"""The examples, at toy size."""
+"""The examples, with small sizes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Errors are exceptions, in time, and say what happened."""
+"""Errors become exceptions, in time, that tell what happened."""
 
 import pytest
 

@@ -1,7 +1,6 @@
 /*
- * One rank of a job that performs every operation of thunder.h and checks the
- * results. Started with THUNDER_RANK and the rest in the environment; exits 0 when
- * everything was right.
+ * One rank of a job that runs every operation of thunder.h and checks the results. It
+ * gets THUNDER_RANK and so on from the environment, and exits 0 if everything was right.
  */
 #include "thunder.h"
 
@@ -23,7 +22,7 @@
 static int rank = -1, size;
 static thunder_comm world;
 
-/* Buffers come from malloc at their exact length, so that AddressSanitizer sees every step beyond. */
+/* Buffers come from malloc with their exact length, so that AddressSanitizer detects accesses beyond. */
 static float *floats(size_t n, float first, float step) {
 	float *p = malloc(n * sizeof *p + (n == 0));
 	for (size_t i = 0; i < n; i++) {
@@ -212,7 +211,7 @@ static void child(void) {
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
-/* Must be last: the group is of no more use afterwards. */
+/* Must be last: the group is unusable afterwards. */
 static void disagreement(const char *how) {
 	float x[2] = {1, 2};
 	int code;
@@ -220,7 +219,7 @@ static void disagreement(const char *how) {
 		code = thunder_all_reduce(world, NULL, x, rank == 0 ? 1 : 2, THUNDER_F32, THUNDER_SUM);
 		CHECK(size == 1 ? code == THUNDER_OK : code == THUNDER_MISMATCH);
 	} else if (strcmp(how, "abort") == 0) {
-		/* Not before the others are done with what was before; see their message. */
+		/* Not before the others have finished what was before: they send a message then. */
 		for (int r = 1; rank == 0 && r < size; r++) {
 			OK(thunder_recv(world, x, 1, THUNDER_F32, r));
 		}
@@ -231,7 +230,7 @@ static void disagreement(const char *how) {
 			CHECK((code == THUNDER_OK ? thunder_barrier(world) : code) == THUNDER_ABORTED);
 		}
 		CHECK(thunder_comm_error(world) == THUNDER_ABORTED);
-	} else if (rank != 0) { /* timeout: rank 0 stays away, once it has said so */
+	} else if (rank != 0) { /* timeout: rank 0 sends a message, but never calls the barrier */
 		thunder_request r = {.struct_size = sizeof r, .kind = THUNDER_BARRIER, .timeout_ms = 100};
 		OK(thunder_recv(world, x, 1, THUNDER_F32, 0));
 		CHECK(thunder_run(world, &r) == THUNDER_TIMEOUT);
@@ -242,6 +241,27 @@ static void disagreement(const char *how) {
 			usleep(1000);
 		}
 		CHECK(thunder_comm_error(world) == THUNDER_TIMEOUT);
+	}
+}
+
+/* Options of programs that were compiled with another header. */
+static void versions(void) {
+	CHECK(thunder_version() == THUNDER_VERSION);
+	thunder_comm c;
+	thunder_options o;
+	memset(&o, 0, sizeof o);
+	o.size = 1;
+	o.start_timeout_ms = -5; /* which is refused, unless it is beyond the end */
+	o.struct_size = sizeof o;
+	CHECK(thunder_init(&o, &c) == THUNDER_INVALID && strstr(thunder_last_error(), "negative") != NULL);
+	o.struct_size = offsetof(thunder_options, start_timeout_ms);
+	OK(thunder_init(&o, &c));
+	CHECK(thunder_size(c) == 1);
+	OK(thunder_close(c));
+	static const size_t wrong[] = {0, sizeof(size_t), sizeof o + 8};
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		o.struct_size = wrong[i];
+		CHECK(thunder_init(&o, &c) == THUNDER_INVALID && strstr(thunder_last_error(), "struct_size") != NULL);
 	}
 }
 
@@ -260,6 +280,9 @@ int main(int argc, char **argv) {
 	groups();
 	memory();
 	mistakes();
+	if (size == 1) {
+		versions();
+	}
 	child();
 	OK(thunder_barrier(world));
 	if (argc > 1) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the files of testdata anew")
+var update = flag.Bool("update", false, "rewrite the files of testdata")
 
 // sample is a measurement with one cell that is slower in every round, one that is
 // slower in two of three, and one that is faster.

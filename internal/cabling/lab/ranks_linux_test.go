@@ -72,9 +72,11 @@ func rank(text string) error {
 		}
 	}
 	c, err := thunder.Init(ctx, thunder.Options{
-		Rank: t.Rank, Size: len(t.Addrs), Addrs: t.Addrs, Edges: t.Edges, Fabric: "tcp", Insecure: true,
-		Streams: t.Streams, Algo: algo, HeartbeatTimeout: 20 * time.Second,
-		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Join:      thunder.Join{Rank: t.Rank, Size: len(t.Addrs), Addrs: t.Addrs, Edges: t.Edges},
+		Transport: thunder.Transport{Fabric: "tcp", Streams: t.Streams},
+		Security:  thunder.Security{Insecure: true},
+		Tuning:    thunder.Tuning{Algo: algo}, HeartbeatTimeout: 20 * time.Second,
+		Diagnostics: thunder.Diagnostics{Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))},
 	})
 	if err != nil {
 		return err

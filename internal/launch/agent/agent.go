@@ -18,18 +18,17 @@ import (
 	"thundercollective/internal/launch/wire"
 )
 
-// firstSilence is how long the launcher may take to say what to do.
+// firstSilence is how long the launcher may take to send the first frame.
 const firstSilence = time.Minute
 
-// orphanGrace is how long ranks have from SIGTERM to SIGKILL when there is no
-// launcher any more. With the launcher's default silence of three seconds,
-// everything is gone in four.
+// orphanGrace is the time between SIGTERM and SIGKILL when the launcher is gone. With the
+// launcher's default silence of three seconds, everything is gone after four.
 const orphanGrace = time.Second
 
-// A Config says how an agent talks and who it is.
+// A Config has the streams and the identity of an agent.
 type Config struct {
 	In      io.Reader // frames from the launcher
-	Out     io.Writer // frames to it
+	Out     io.Writer // frames to the launcher
 	Version string    // of this binary
 }
 
@@ -44,23 +43,23 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := a.greet(); err != nil {
 		return fmt.Errorf("agent: greet the launcher: %w", err)
 	}
-	// The reader cannot be waited for: a read from a pipe has no end but the
-	// other side's. It has no effect once quit is closed.
+	// The reader cannot be waited for: a read from a pipe ends only when the other side
+	// does. It has no effect after quit is closed.
 	quit := make(chan struct{})
 	defer close(quit)
 	go a.read(quit)
 	return a.loop(ctx)
 }
 
-// An agent is the state of Run. Only Run's goroutine touches it.
+// An agent is the state of Run. Only Run's goroutine accesses it.
 type agent struct {
 	epoch   time.Time
 	cfg     Config
 	conn    *wire.Conn
-	files   *folder // the job's; nil until there is one, so that a launcher may kill us before
+	files   *jobDir // the job's; nil until there is one, as a launcher may send Kill before that
 	frames  chan wire.Frame
 	silence *time.Timer
-	quiet   time.Duration // what silence is set to; 0 is for ever
+	quiet   time.Duration // the value of silence; 0 means forever
 
 	prepared *prepared
 	jobs     []*job // one for each Start
@@ -81,7 +80,7 @@ func (a *agent) greet() error {
 	return a.conn.Send(wire.KindHello, 0, h)
 }
 
-// addresses are those at which other machines may reach this one.
+// addresses returns the addresses at which other machines may reach this one.
 func addresses() []wire.Addr {
 	var list []wire.Addr
 	interfaces, _ := net.Interfaces()
@@ -112,7 +111,7 @@ func (a *agent) read(quit <-chan struct{}) {
 	}
 }
 
-// next is the next frame; it fails when the launcher is gone.
+// next returns the next frame, or an error if the launcher is gone.
 func (a *agent) next(ctx context.Context) (wire.Frame, error) {
 	select {
 	case f, ok := <-a.frames:
@@ -128,7 +127,7 @@ func (a *agent) next(ctx context.Context) (wire.Frame, error) {
 	}
 }
 
-// heard begins to wait for the next frame.
+// heard restarts the wait for the next frame.
 func (a *agent) heard() {
 	if a.quiet > 0 {
 		a.silence.Reset(a.quiet)
@@ -153,8 +152,8 @@ func (a *agent) loop(ctx context.Context) error {
 	}
 }
 
-// handle does what a frame asks for. Its errors are the end of the agent; what
-// goes wrong with the job is told to the launcher instead.
+// handle carries out a frame. Its errors end the agent; problems of the job are reported to
+// the launcher instead.
 func (a *agent) handle(ctx context.Context, f wire.Frame) error {
 	switch f.Kind {
 	case wire.KindPing:
@@ -186,10 +185,10 @@ func (a *agent) handle(ctx context.Context, f wire.Frame) error {
 	return nil
 }
 
-// start starts ranks that were prepared for.
+// start starts ranks that were prepared.
 func (a *agent) start(s wire.Start) error {
 	if a.prepared == nil {
-		return errors.New("told to start before it was told to prepare")
+		return errors.New("received Start before Prepare")
 	}
 	files, err := a.writeFiles(s.Files)
 	if err != nil {
@@ -206,11 +205,11 @@ func (a *agent) start(s wire.Start) error {
 	return nil
 }
 
-// writeFiles writes the job's files and returns the variables that name them.
+// writeFiles writes the job's files and returns the variables with their paths.
 func (a *agent) writeFiles(files map[string]string) (env []string, err error) {
 	for name, text := range files {
 		path := filepath.Join(a.files.path, name)
-		// Ranks that were started before may be reading it.
+		// Ranks started earlier may be reading it.
 		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
 			return nil, err
 		}
@@ -222,7 +221,7 @@ func (a *agent) writeFiles(files map[string]string) (env []string, err error) {
 	return env, nil
 }
 
-// release ends whatever there is.
+// release ends everything that is still there.
 func (a *agent) release(cause error) {
 	var all sync.WaitGroup
 	for _, j := range a.jobs {

@@ -11,26 +11,26 @@ import (
 	"thundercollective/internal/rendezvous"
 )
 
-// patience is how long the coordinator waits for ranks. Theirs is shorter, and
-// counts: a program may take hours until it has need of the others.
+// patience is how long the coordinator waits for ranks. The ranks' own time limit is
+// shorter and decides: a program may run for hours before it connects to the others.
 const patience = 365 * 24 * time.Hour
 
 // A coordinator is where the job's ranks meet, in one generation after the other.
 type coordinator struct {
 	ln   *net.TCPListener
 	what wire.Serve
-	// reforming is told, once, of each rank that asks for a later generation than
-	// ranks were started in. It may take its time: ranks do not wait for it.
+	// reforming is called once for each rank that asks for a later generation than ranks
+	// were started in. It may take long: ranks do not wait for it.
 	reforming func(rank int, generation uint32)
 	tellers   sync.WaitGroup
 	stop      context.CancelFunc
 	done      chan struct{}
 
 	mu         sync.Mutex
-	generation uint32         // which is served, or about to be
-	met        bool           // the ranks have met in it
-	ever       bool           // the ranks have met in any
-	asked      map[int]uint32 // the latest generation each rank asked for
+	generation uint32         // the generation that is served, or about to be
+	met        bool           // the ranks have met in this generation
+	ever       bool           // the ranks have met in some generation
+	asked      map[int]uint32 // the latest generation that each rank asked for
 	move       context.CancelCauseFunc
 }
 
@@ -51,18 +51,18 @@ func (c *coordinator) close() {
 	c.tellers.Wait()
 }
 
-// errMoved is what ranks of an older generation are told that still wait.
-var errMoved = errors.New("the job went on to its next generation")
+// errMoved is sent to ranks that still wait in an older generation.
+var errMoved = errors.New("the job has moved on to its next generation")
 
-// serve begins anew after every rendezvous, complete or not: a rank may be a script
-// that runs one program after the other.
+// serve starts again after every rendezvous, complete or not: a rank may be a script that
+// runs one program after the other.
 func (c *coordinator) serve(ctx context.Context) {
 	defer close(c.done)
 	defer c.ln.Close()
 	for ctx.Err() == nil {
 		round, move := context.WithCancelCause(ctx)
 		generation := c.begin(move)
-		// Ranks that cannot meet say so themselves, better than we could.
+		// Ranks that cannot meet report it themselves.
 		rendezvous.Serve(round, lasting{c.ln}, rendezvous.ServerConfig{
 			Size: c.what.Size, Token: []byte(c.what.Token), Generation: generation, Timeout: patience,
 			OnJoin: c.heard, OnComplete: func() { c.complete(generation) },
@@ -90,8 +90,8 @@ func (c *coordinator) complete(generation uint32) {
 	}
 }
 
-// heard goes on to the generation that a rank asks for. It has the token, so it is
-// one of ours, and it would not ask if the generation we serve were not over.
+// heard moves on to the generation that a rank asks for. The rank has the token, so it
+// belongs to the job, and it would not ask if the current generation were not over.
 func (c *coordinator) heard(rank int, generation uint32) {
 	c.mu.Lock()
 	if generation > c.generation {
@@ -108,7 +108,7 @@ func (c *coordinator) heard(rank int, generation uint32) {
 	}
 }
 
-// next is the generation in which a rank that is started alone meets the others.
+// next returns the generation in which a rank that is restarted alone meets the others.
 func (c *coordinator) next() wire.Next {
 	c.mu.Lock()
 	defer c.mu.Unlock()

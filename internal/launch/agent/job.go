@@ -15,11 +15,11 @@ import (
 	"thundercollective/internal/launch/wire"
 )
 
-// A job is ranks of this machine that were started together: all of them, or those
-// that are started again while the others live on.
+// A job is the ranks of this machine that were started together: all of them, or those that
+// are restarted while the others keep running.
 type job struct {
 	conn   *wire.Conn
-	epoch  time.Time // when the agent began
+	epoch  time.Time // when the agent started
 	start  wire.Start
 	prep   *prepared
 	dir    string   // for the job's files
@@ -28,7 +28,7 @@ type job struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	now    chan struct{} // closed to kill
-	kill   func()        // closes now, once
+	kill   func()        // closes now once
 	done   chan struct{}
 }
 
@@ -46,7 +46,7 @@ func newJob(conn *wire.Conn, epoch time.Time, s wire.Start, p *prepared, dir str
 
 var errTerminated = errors.New("ended by the launcher")
 
-// handle does what a frame asks of a running job.
+// handle carries out a frame for a running job.
 func (j *job) handle(f wire.Frame) {
 	in := j.stdin[f.Rank]
 	switch {
@@ -72,7 +72,7 @@ func (j *job) over() bool {
 	}
 }
 
-// abandon ends the ranks without a launcher, and waits for them.
+// abandon ends the ranks after the launcher is gone, and waits for them.
 func (j *job) abandon(cause error) {
 	j.cancel(cause)
 	late := time.AfterFunc(orphanGrace, j.kill)
@@ -80,8 +80,8 @@ func (j *job) abandon(cause error) {
 	<-j.done
 }
 
-// run runs the ranks and reports. Sending fails only when the launcher is gone,
-// which the agent's loop notices by itself.
+// run runs the ranks and reports. Sending fails only if the launcher is gone, which the
+// agent's loop notices.
 func (j *job) run() {
 	defer close(j.done)
 	defer j.cancel(nil)
@@ -120,19 +120,19 @@ func (j *job) run() {
 	j.conn.Send(wire.KindFinished, 0, j.outcome(err))
 }
 
-// env is what the i-th of the ranks gets beside the agent's own environment.
+// env returns the variables of the i-th rank besides the agent's own environment.
 func (j *job) env(i int) []string {
 	file := j.blameFile(i)
 	os.Remove(file) // of its predecessor
 	return slices.Concat(j.files, []string{blame.Variable + "=" + file}, j.start.Before, j.start.Env[i], j.start.After)
 }
 
-// blameFile is where the i-th of the ranks says whom it blames.
+// blameFile returns the file in which the i-th rank names the rank that it blames.
 func (j *job) blameFile(i int) string {
 	return filepath.Join(j.dir, blame.FileName(j.start.Ranks[i]))
 }
 
-// rankStdin is nil, not a nil *inbox, for ranks without input.
+// rankStdin returns nil, not a nil *inbox, for ranks without input.
 func (j *job) rankStdin(i int) io.ReadCloser {
 	if in := j.stdin[j.start.Ranks[i]]; in != nil {
 		return in
@@ -140,7 +140,7 @@ func (j *job) rankStdin(i int) io.ReadCloser {
 	return nil
 }
 
-// outcome is what the launcher does not know from the ranks' exits.
+// outcome returns what the launcher cannot tell from the ranks' exits.
 func (j *job) outcome(err error) wire.Failed {
 	_, exit := errors.AsType[*local.ExitError](err)
 	if err == nil || exit || errors.Is(err, errTerminated) || errors.Is(err, context.Canceled) {
@@ -149,7 +149,7 @@ func (j *job) outcome(err error) wire.Failed {
 	return failure(err)
 }
 
-// An output sends a rank's lines.
+// An output sends a rank's lines to the launcher.
 type output struct {
 	conn *wire.Conn
 	kind wire.Kind
@@ -170,8 +170,8 @@ type inbox struct {
 	mu     sync.Mutex
 	cond   sync.Cond
 	buf    []byte
-	ended  bool // no more will be added
-	closed bool // nobody reads any more
+	ended  bool // the input has ended
+	closed bool // the rank no longer reads
 }
 
 func newInbox(taken func(int)) *inbox {
@@ -180,7 +180,7 @@ func newInbox(taken func(int)) *inbox {
 	return in
 }
 
-// add keeps to what the launcher may have on its way, whatever it sends.
+// add enforces the limit on pending input, whatever the launcher sends.
 func (in *inbox) add(p []byte) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

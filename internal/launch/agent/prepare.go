@@ -18,10 +18,10 @@ import (
 	"thundercollective/internal/launch/wire"
 )
 
-// A prepared generation has everything but its ranks.
+// A prepared generation is ready to start its ranks.
 type prepared struct {
 	ready       wire.Ready
-	coordinator *coordinator // nil if we do not serve it
+	coordinator *coordinator // nil if this agent does not serve it
 }
 
 func (p *prepared) close() {
@@ -30,7 +30,7 @@ func (p *prepared) close() {
 	}
 }
 
-// prepare gets ready and answers.
+// prepare prepares a generation and answers the launcher.
 func (a *agent) prepare(ctx context.Context, req wire.Prepare) error {
 	if a.prepared != nil {
 		a.prepared.close()
@@ -51,7 +51,7 @@ func (a *agent) prepare(ctx context.Context, req wire.Prepare) error {
 }
 
 func (a *agent) tryPrepare(ctx context.Context, req wire.Prepare) (*prepared, error) {
-	if err := a.makeFolder(); err != nil {
+	if err := a.makeJobDir(); err != nil {
 		return nil, err
 	}
 	p := &prepared{}
@@ -84,11 +84,11 @@ func (a *agent) tryPrepare(ctx context.Context, req wire.Prepare) (*prepared, er
 	return p, nil
 }
 
-// makeFolder makes the folder for the job's files, once.
-func (a *agent) makeFolder() (err error) {
+// makeJobDir creates the directory of the job's files, once.
+func (a *agent) makeJobDir() (err error) {
 	if a.files == nil {
-		if a.files, err = newFolder(); err != nil {
-			return fmt.Errorf("folder for the job's files: %v", err) // not as a program that is missing
+		if a.files, err = newJobDir(); err != nil {
+			return fmt.Errorf("directory of the job's files: %v", err) // %v: must not look like a missing program
 		}
 	}
 	return nil
@@ -103,13 +103,13 @@ func workDir(req wire.Prepare) (string, error) {
 	case err == nil:
 		return req.Dir, nil
 	case req.Required && !req.Copy:
-		return "", fmt.Errorf("working directory: %v", err) // not as a program that is missing
+		return "", fmt.Errorf("working directory: %v", err) // %v: must not look like a missing program
 	}
 	return os.UserHomeDir()
 }
 
-// findProgram returns the first of the alternatives that can be run. Those with
-// a slash are relative to dir.
+// findProgram returns the first of the alternatives that can be run. Those with a slash are
+// relative to dir.
 func findProgram(alternatives []string, dir string) (string, error) {
 	var first error
 	for _, name := range alternatives {
@@ -127,14 +127,14 @@ func findProgram(alternatives []string, dir string) (string, error) {
 	return "", first
 }
 
-// listen takes all ports at once, so that no two are the same.
+// listen opens all ports before it closes any, so that they are all different.
 func listen(host string, ports []int) ([]*net.TCPListener, error) {
 	var lns []*net.TCPListener
 	for _, port := range ports {
 		ln, err := listenAt(host, port)
 		if errors.Is(err, syscall.EADDRNOTAVAIL) {
-			// The others know this machine by an address it does not have
-			// itself, as behind a translating router.
+			// The others know this machine by an address that it does not have itself, as
+			// behind a NAT router.
 			ln, err = listenAt("", port)
 		}
 		if err != nil {
@@ -151,7 +151,7 @@ func listen(host string, ports []int) ([]*net.TCPListener, error) {
 	return lns, nil
 }
 
-// listenAt listens at a port; 0 stands for any, which ranks can take over.
+// listenAt listens on a port; 0 selects any port that ranks can take over.
 func listenAt(host string, port int) (*net.TCPListener, error) {
 	if port == 0 {
 		return freeport.Listen(host)
@@ -163,7 +163,7 @@ func listenAt(host string, port int) (*net.TCPListener, error) {
 	return ln.(*net.TCPListener), nil
 }
 
-// A lostError is the loss of the launcher in the middle of something.
+// A lostError reports that the launcher was lost in the middle of an operation.
 type lostError struct{ err error }
 
 func (e *lostError) Error() string { return e.err.Error() }
@@ -174,7 +174,7 @@ func (a *agent) receive(ctx context.Context, dir string) error {
 	done := make(chan error, 1)
 	go func() {
 		err := unpack(pr, dir)
-		pr.CloseWithError(err) // nil: what follows the archive is dropped
+		pr.CloseWithError(err) // nil: drop what follows the archive
 		done <- err
 	}()
 	for {
@@ -187,7 +187,7 @@ func (a *agent) receive(ctx context.Context, dir string) error {
 		switch f.Kind {
 		case wire.KindPing:
 		case wire.KindCopy:
-			pw.Write(f.Data) // fails when unpacking has, which done tells
+			pw.Write(f.Data) // fails only if unpacking failed; done has its error
 		case wire.KindCopyEnd:
 			pw.Close()
 			if err := <-done; err != nil {
@@ -202,7 +202,7 @@ func (a *agent) receive(ctx context.Context, dir string) error {
 	}
 }
 
-// failure is how the launcher is told of err.
+// failure returns the message that reports err to the launcher.
 func failure(err error) wire.Failed {
 	f := wire.Failed{Code: 1, Message: err.Error()}
 	switch e, ok := errors.AsType[interface {

@@ -72,25 +72,25 @@ func TestCopy(t *testing.T) {
 	l.expect(wire.KindFinished, nil)
 }
 
-// Folders of agents that were killed are removed by the next one; those of living
+// Directories of agents that were killed are removed by the next one; those of living
 // agents are not.
-func TestStaleFolders(t *testing.T) {
+func TestStaleJobDirs(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	living, err := newFolder()
+	living, err := newJobDir()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer living.remove()
-	killed, err := newFolder()
+	killed, err := newJobDir()
 	if err != nil {
 		t.Fatal(err)
 	}
 	killed.lock.Close()
-	next, err := newFolder()
+	next, err := newJobDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for f, want := range map[*folder]bool{living: true, killed: false, next: true} {
+	for f, want := range map[*jobDir]bool{living: true, killed: false, next: true} {
 		if _, err := os.Stat(f.path); (err == nil) != want {
 			t.Errorf("%s is there: %v, want %v", f.path, err == nil, want)
 		}

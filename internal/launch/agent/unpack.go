@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// unpack writes a tar stream's folders, files and links into a fresh dir.
-// Everything goes through an os.Root, so that no name and no link leads outside.
+// unpack writes the directories, files and links of a tar stream to a new directory. It
+// uses an os.Root, so that no name and no link leads outside.
 func unpack(r io.Reader, dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err

@@ -91,7 +91,7 @@ func TestEdges(t *testing.T) {
 		c.launch(t, "--hostfile", with, "-n", "2", "--", "sh", "-c", `echo "cables $THUNDER_EDGES"`).want(t, 0, "1@b | cables 0=1@10\n")
 	})
 	t.Run("unknown host", func(t *testing.T) {
-		c.launch(t, append([]string{"--hostfile", with, "--edges", "left=top"}, program...)...).want(t, 2, `"top" is neither a rank, nor a host`)
+		c.launch(t, append([]string{"--hostfile", with, "--edges", "left=top"}, program...)...).want(t, 2, `"top" is not a rank, a host`)
 	})
 	t.Run("a rank without cable", func(t *testing.T) {
 		c.launch(t, append([]string{"--hostfile", with, "--edges", "left=middle"}, program...)...).want(t, 1, "rank 2")

@@ -57,7 +57,7 @@ func TestLocalEnds(t *testing.T) {
 
 func TestTimeout(t *testing.T) {
 	t.Parallel()
-	thunder(t, "launch", "-n", "2", "--timeout", "300ms", "--", "sleep", "100").want(t, 124, "not done after 300ms")
+	thunder(t, "launch", "-n", "2", "--timeout", "300ms", "--", "sleep", "100").want(t, 124, "not finished after 300ms")
 }
 
 func TestStdin(t *testing.T) {
@@ -209,7 +209,7 @@ func TestBadInput(t *testing.T) {
 		{"--hostfile /no/such/file -- true", 2, "/no/such/file"},
 		{"--hosts a,,b -- true", 2, "host 2"},
 		{"--hosts a:x -- true", 2, "slots"},
-		{"--hosts a --hostfile b -- true", 2, "give one of them"},
+		{"--hosts a --hostfile b -- true", 2, "use one or the other"},
 		{"--hosts a,b -n 3 -- true", 2, "2 slots"},
 		{"-n -1 -- true", 2, "-1 ranks"},
 		{"-n 2", 2, "no program"},
@@ -223,7 +223,7 @@ func TestBadInput(t *testing.T) {
 		{"-n 2 --port " + port + " -- true", 1, "port " + port + " is taken"},
 		{"-n 2 -- no-such-program", 127, "no-such-program"},
 		{"-n 2 -- /etc/passwd", 126, "permission denied"},
-		{"-n 2 --log-dir /proc/none -- true", 1, "log folder"},
+		{"-n 2 --log-dir /proc/none -- true", 1, "log directory"},
 	} {
 		thunder(t, append([]string{"launch"}, strings.Fields(tt.args)...)...).want(t, tt.code, tt.say)
 	}
@@ -266,7 +266,7 @@ func TestCopy(t *testing.T) {
 
 func TestPrograms(t *testing.T) {
 	t.Parallel()
-	root := filepath.Join("..", "..")
+	root := filepath.Join("..", "..", "..")
 	allreduce := filepath.Join(t.TempDir(), "allreduce")
 	command(t, "go", "build", "-o", allreduce, "thundercollective/examples/allreduce")
 	t.Run("bench", func(t *testing.T) {

@@ -24,7 +24,7 @@ func TestRestartOfOneRank(t *testing.T) {
 			l := f.launch(t, "--hosts", "a:2,b", "--restarts", "1", "--reform-wait", "1m", "--",
 				elastic, "-dir", t.TempDir(), "-steps", "40", "-kill-rank", fmt.Sprint(victim), "-kill-step", "17")
 			l.want(t, 0, fmt.Sprintf("rank %d on %s failed first: it was killed by SIGKILL", victim, []string{"a", "a", "b"}[victim]),
-				fmt.Sprintf("restart 1 of 1: rank %d starts anew in generation 1; ranks ", victim), "the end in generation 1, step 40")
+				fmt.Sprintf("restart 1 of 1: rank %d starts again in generation 1; ranks ", victim), "the end in generation 1, step 40")
 			pids := map[int][]int{}
 			for line := range strings.Lines(l.out.String()) {
 				_, line, _ = strings.Cut(line, " | ")

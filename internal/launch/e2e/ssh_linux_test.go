@@ -69,7 +69,7 @@ func TestEnds(t *testing.T) {
 		{"agent is killed", forever, func(t *testing.T, f *farm, l *launched, _ []int) {
 			syscall.Kill(agentOf(t, l, f.hosts["b"]), syscall.SIGKILL)
 		}, 1,
-			[]string{"b: lost the agent there"}},
+			[]string{"b: lost the agent"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,6 +1,6 @@
-// Package environ makes the environment that a launched rank finds itself in, so
-// that programs of every kind find each other. It is pure: a Job in, variables
-// and the contents of files out.
+// Package environ computes the environment of a launched rank, so that programs of
+// different frameworks find each other. It has no side effects: it turns a Job into
+// variables and the contents of files.
 //
 //	ours      THUNDER_RANK, THUNDER_WORLD_SIZE, THUNDER_LOCAL_RANK, THUNDER_LOCAL_WORLD_SIZE,
 //	          THUNDER_COORDINATOR, THUNDER_COORDINATOR_SERVED, THUNDER_ADDR, THUNDER_EDGES,
@@ -11,6 +11,5 @@
 //	          MLX_IBV_DEVICES (a file, when the hostfile names RDMA devices)
 //	Open MPI  OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE, _NODE_RANK
 //
-// Every address and port in them is that of the job: the agents choose ports
-// that are free.
+// All addresses and ports in them are the job's own: the agents choose free ports.
 package environ

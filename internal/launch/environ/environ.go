@@ -11,8 +11,8 @@ import (
 	"thundercollective/internal/rendezvous"
 )
 
-// The ports that every machine sets aside, in this order; then come those of its
-// ranks, one per rail. The first three matter on the machine of rank 0 only.
+// The ports that every machine reserves, in this order, followed by those of its ranks, one
+// for each rail. The first three are used only on rank 0's machine.
 const (
 	coordinatorPort = iota
 	masterPort
@@ -20,22 +20,22 @@ const (
 	firstRingPort
 )
 
-// A Job is what the variables follow from.
+// A Job is what the variables are derived from.
 type Job struct {
 	Hosts      []hosts.Host
 	Place      hosts.Placement
-	Addrs      []string   // of each machine, as the others reach it
-	Ports      [][]string // of each machine, as many as PortCount says
-	Edges      string     // cables between the ranks, if not all are joined
+	Addrs      []string   // by machine, as the others reach it
+	Ports      [][]string // by machine, as many as PortCount returns
+	Edges      string     // cables between the ranks, if not all are connected
 	Served     bool       // an agent serves the coordinator
 	Token      string
 	Generation uint32
-	// Columns and Lines are the room a rank has on the launcher's terminal; 0
-	// without one.
+	// Columns and Lines are the space that a rank has on the launcher's terminal; 0 without
+	// one.
 	Columns, Lines int
 }
 
-// PortCount is how many ports a machine needs.
+// PortCount returns how many ports a machine needs.
 func PortCount(list []hosts.Host, p hosts.Placement, machine int) int {
 	n := firstRingPort
 	for _, r := range p.Machines[machine].Ranks {
@@ -64,8 +64,8 @@ func (j *Job) Rank(rank int) []string {
 		vars.set(env.CoordinatorServed, 1)
 	}
 	vars.set(env.Generation, j.Generation)
-	vars.set(env.Token, "")      // one of the user's would contradict ours
-	vars.set(env.Edges, j.Edges) // and the user's may name hosts as the ranks do not
+	vars.set(env.Token, "")      // one set by the user would contradict ours
+	vars.set(env.Edges, j.Edges) // one set by the user may use names of hosts that the ranks do not know
 	if rails := j.Hosts[at.Host].Addrs; len(rails) > 0 {
 		vars.set(env.Addr, joinRails(rails))
 	}
@@ -86,7 +86,7 @@ func (j *Job) Rank(rank int) []string {
 	return vars.list
 }
 
-// Files returns what has to be in files, by the variable that names each.
+// Files returns the contents of the files, by the name of the variable that holds the path.
 func (j *Job) Files() map[string]string {
 	files := map[string]string{env.TokenFile: j.Token + "\n"}
 	if j.Place.Size() > 1 {
@@ -98,7 +98,7 @@ func (j *Job) Files() map[string]string {
 	return files
 }
 
-// ring is where every rank of MLX's ring listens: an address per rail.
+// ring returns where every rank of MLX's ring listens: one address for each rail.
 func (j *Job) ring() [][]string {
 	used := make([]int, len(j.Place.Machines))
 	ring := make([][]string, j.Place.Size())
@@ -120,7 +120,7 @@ func (j *Job) addr(machine, port int) string {
 	return net.JoinHostPort(j.Addrs[machine], j.Ports[machine][port])
 }
 
-// matrix is the form of a device matrix that MLX reads.
+// matrix returns a device matrix in the form that MLX reads.
 func matrix(devices [][][]string) [][]any {
 	m := make([][]any, len(devices))
 	for i, row := range devices {
@@ -129,7 +129,7 @@ func matrix(devices [][][]string) [][]any {
 	return m
 }
 
-// joinRails is where a rank listens: any port of each of its rails.
+// joinRails returns where a rank listens: any port on each of its rails.
 func joinRails(rails []string) string {
 	var list []string
 	for _, host := range rails {
@@ -144,7 +144,7 @@ func (v *variables) set(name string, value any) {
 	v.list = append(v.list, fmt.Sprintf("%s=%v", name, value))
 }
 
-// toJSON cannot fail: strings and lists of them always have a JSON form.
+// toJSON cannot fail: strings and lists of strings always have a JSON form.
 func toJSON(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b) + "\n"

@@ -10,11 +10,10 @@ import (
 	"thundercollective/internal/rendezvous"
 )
 
-// Edges turns cables between hosts of the list into cables between the ranks of p, as
-// THUNDER_EDGES takes them: a machine need not know what it is called in a hostfile.
-// An end that is an address stays one, as it says at which rail the cable is. p may
-// be the placement of a list that was cut short by First; cables of hosts without
-// a rank are left out.
+// Edges converts cables between hosts of the list to cables between the ranks of p, in the
+// form of THUNDER_EDGES: a machine need not know its name in a hostfile. An end that is an
+// address stays one, as it identifies the rail of the cable. p may be the placement of a
+// list that was shortened by First; cables of hosts without a rank are omitted.
 func Edges(specs []rendezvous.EdgeSpec, list []Host, p Placement) (string, error) {
 	var out []string
 	for _, s := range specs {
@@ -39,8 +38,8 @@ func Edges(specs []rendezvous.EdgeSpec, list []Host, p Placement) (string, error
 	return strings.Join(out, ","), nil
 }
 
-// endsOf is what one end of a cable stands for: an address, or ranks; nothing if
-// it is on a host without a rank. What is behind a slash stays there.
+// endsOf returns what one end of a cable stands for: an address, or ranks; nothing if it is
+// on a host without a rank. The part after a slash is kept.
 func endsOf(end string, list []Host, p Placement) ([]string, error) {
 	name, service, has := strings.Cut(end, "/")
 	ends, err := ranksOf(name, list, p)
@@ -55,7 +54,7 @@ func endsOf(end string, list []Host, p Placement) ([]string, error) {
 func ranksOf(name string, list []Host, p Placement) ([]string, error) {
 	if r, err := strconv.Atoi(name); err == nil {
 		if r < 0 || r >= p.Size() {
-			return nil, fmt.Errorf("cables: there is no rank %d among %d", r, p.Size())
+			return nil, fmt.Errorf("cables: rank %d does not exist; the job has %d ranks", r, p.Size())
 		}
 		return []string{name}, nil
 	}
@@ -82,12 +81,12 @@ func ranksOf(name string, list []Host, p Placement) ([]string, error) {
 		for i := range list {
 			names = append(names, list[i].Name)
 		}
-		return nil, fmt.Errorf("cables: %q is neither a rank, nor a host, nor one of their addresses; the hosts are %s", name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("cables: %q is not a rank, a host, or an address of a host; the hosts are %s", name, strings.Join(names, ", "))
 	}
 	return ranks, nil
 }
 
-// called says whether this is the host's name, in a hostfile or for ssh.
+// called reports whether name is the host's name, in a hostfile or for ssh.
 func (h *Host) called(name string) bool {
 	return name == h.Label || name == h.Name || name == h.Name[strings.LastIndexByte(h.Name, '@')+1:]
 }

@@ -55,7 +55,7 @@ func TestEdges(t *testing.T) {
 			t.Errorf("%q is not what a rank reads: %v", got, err)
 		}
 	}
-	for edges, want := range map[string]string{"0-4": "no rank 4 among 4", "left=up": `"up" is neither`, "10.0.0.9=0": "me@a, b, c"} {
+	for edges, want := range map[string]string{"0-4": "rank 4 does not exist; the job has 4 ranks", "left=up": `"up" is not a rank, a host, or an address`, "10.0.0.9=0": "me@a, b, c"} {
 		specs, err := rendezvous.ParseEdges(edges)
 		if err != nil {
 			t.Fatal(err)

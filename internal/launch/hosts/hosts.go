@@ -11,15 +11,15 @@ import (
 	"thundercollective/internal/rendezvous"
 )
 
-// MaxSlots bounds the ranks of one machine; more is a typing mistake.
+// MaxSlots limits the ranks of one machine; more is probably a typing mistake.
 const MaxSlots = 4096
 
 // A Host is a machine that runs ranks.
 type Host struct {
-	Name  string     // as ssh knows it
-	Label string     // what a hostfile calls it; empty without one
-	Slots int        // how many ranks it runs
-	Addrs []string   // its addresses without ports, one per rail; may be empty
+	Name  string     // ssh name
+	Label string     // name in a hostfile; empty without one
+	Slots int        // number of ranks it runs
+	Addrs []string   // its addresses without ports, one for each rail; may be empty
 	RDMA  [][]string // devices that lead to each host of the list; empty without RDMA
 }
 
@@ -33,9 +33,9 @@ func (h Host) Local() bool {
 	return err == nil && h.Name == own
 }
 
-// ParseList reads what --hosts takes: names separated by commas, each with
-// ":slots" if it is to run more than one rank. An IPv6 address with slots stands
-// in brackets. An address is its host's address, too.
+// ParseList parses the value of --hosts: names separated by commas, each with ":slots" if
+// it runs more than one rank. An IPv6 address with slots is in brackets. If a name is an
+// address, it is also the host's address.
 func ParseList(list string) ([]Host, error) {
 	var hs []Host
 	for entry := range strings.SplitSeq(list, ",") {
@@ -80,7 +80,7 @@ func parseEntry(s string) (Host, error) {
 	return h, nil
 }
 
-// FromHostfile takes over the hosts of a hostfile.
+// FromHostfile returns the hosts of a hostfile.
 func FromHostfile(f *rendezvous.Hostfile) ([]Host, error) {
 	var hs []Host
 	for i := range f.Hosts {
@@ -103,8 +103,8 @@ func FromHostfile(f *rendezvous.Hostfile) ([]Host, error) {
 	return hs, nil
 }
 
-// badName says what keeps a name from being handed to ssh: above all, one that
-// ssh would take for an option.
+// badName returns why a name cannot be passed to ssh, or "". Above all, ssh would take a
+// name that begins with a dash for an option.
 func badName(name string) string {
 	switch {
 	case name == "":

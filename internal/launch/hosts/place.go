@@ -2,29 +2,29 @@ package hosts
 
 import "fmt"
 
-// A Machine is one machine of a job and the ranks it runs. Entries of a hostfile
-// with the same name are one machine.
+// A Machine is one machine of a job and the ranks it runs. Entries of a hostfile with the
+// same name are one machine.
 type Machine struct {
 	Name  string
-	Local bool // this machine
+	Local bool // whether it is this machine
 	Ranks []int
 }
 
-// A Placement says where every rank runs.
+// A Placement assigns every rank to a machine.
 type Placement struct {
 	Machines []Machine
 	Ranks    []Rank
 }
 
-// A Rank is one rank's place.
+// A Rank is the place of one rank.
 type Rank struct {
 	Machine   int // index in Placement.Machines
 	LocalRank int // among the ranks of that machine
 	Host      int // index of the entry it came from
 }
 
-// Place gives ranks to hosts, in the order of the list: the first ranks to the
-// first host, as many as it has slots.
+// Place assigns ranks to hosts in the order of the list: the first ranks to the first host,
+// as many as it has slots.
 func Place(list []Host) Placement {
 	var p Placement
 	index := map[string]int{}
@@ -43,7 +43,7 @@ func Place(list []Host) Placement {
 	return p
 }
 
-// First is the list cut down to its first n slots.
+// First returns the first n slots of the list.
 func First(list []Host, n int) ([]Host, error) {
 	var out []Host
 	left := n
@@ -57,19 +57,19 @@ func First(list []Host, n int) ([]Host, error) {
 	}
 	switch {
 	case n < 1:
-		return nil, fmt.Errorf("%d ranks, want at least 1", n)
+		return nil, fmt.Errorf("%d ranks; want 1 or more", n)
 	case left > 0:
-		return nil, fmt.Errorf("%d ranks, but the hosts have %d slots; write host:slots for more", n, n-left)
+		return nil, fmt.Errorf("%d ranks, but the hosts have only %d slots; use host:slots for more", n, n-left)
 	}
 	return out, nil
 }
 
-// Size is the number of ranks.
+// Size returns the number of ranks.
 func (p Placement) Size() int { return len(p.Ranks) }
 
-// Devices is the RDMA device that leads from each rank to each other one, as
-// MLX's jaccl wants it; nil when a host does not name its devices. A pair on the
-// same host has none.
+// Devices returns the RDMA device that leads from each rank to each other rank, as MLX's
+// jaccl expects it; nil if a host does not name its devices. A pair on the same host has
+// none.
 func Devices(list []Host, p Placement) [][][]string {
 	for _, h := range list {
 		if len(h.RDMA) == 0 {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// share returns the processors of one rank: its own, or one that as few others as
-// possible have as well; false if the system does not say what there is.
+// share returns the processors of one rank: its own, or one shared with as few other ranks
+// as possible; false if the system does not report its processors.
 func share(rank, ranks int) (mine unix.CPUSet, ok bool) {
 	var all unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &all); err != nil || all.Count() == 0 {
@@ -26,14 +26,14 @@ func share(rank, ranks int) (mine unix.CPUSet, ok bool) {
 	return mine, true
 }
 
-// CanBind says whether that many ranks can have processors of their own.
+// CanBind reports whether so many ranks can each have processors of their own.
 func CanBind(ranks int) bool {
 	var all unix.CPUSet
 	return unix.SchedGetaffinity(0, &all) == nil && all.Count() >= ranks
 }
 
-// bound calls start, which starts a process, with the processors of a rank: those
-// of the calling thread are inherited.
+// bound calls start, which starts a process, with the calling thread bound to the
+// processors of a rank: the process inherits them.
 func bound(rank, ranks int, start func() error) error {
 	mine, ok := share(rank, ranks)
 	if !ok {

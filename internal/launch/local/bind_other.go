@@ -2,8 +2,8 @@
 
 package local
 
-// CanBind says whether that many ranks can have processors of their own; this
-// system decides by itself where processes run.
+// CanBind reports whether so many ranks can each have processors of their own. This system
+// does not bind processes.
 func CanBind(int) bool { return false }
 
 func bound(_, _ int, start func() error) error { return start() }

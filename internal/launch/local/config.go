@@ -7,53 +7,53 @@ import (
 	"time"
 )
 
-// Defaults and bounds of Config's durations. Linger and Grace together stay
-// under the five seconds in which a job has to be gone after its first failure.
+// Defaults and limits of the durations of Config. Linger and Grace together stay below five
+// seconds, the time in which a job must be gone after its first failure.
 const (
 	DefaultLinger = 1 * time.Second
 	DefaultGrace  = 2500 * time.Millisecond
 	MaxGrace      = 5 * time.Second
 )
 
-// A Config says what Run starts.
+// A Config describes what Run starts.
 type Config struct {
 	// Argv is the program and its arguments, the same for every rank.
 	Argv []string
-	// Ranks is how many copies to start.
+	// Ranks is the number of copies to start.
 	Ranks int
-	// Env returns what to add to this process's environment for a rank; later
-	// entries win. May be nil.
+	// Env returns the variables to add to this process's environment for a rank; later
+	// entries take precedence. It may be nil.
 	Env func(rank int) []string
-	// Dir is the working directory; "" is this process's own.
+	// Dir is the working directory; "" for this process's own.
 	Dir string
 
-	// Bind gives each rank processors of its own, as other launchers do, and says
-	// so in its environment (BoundEnv). Where there are not enough, see CanBind, ranks
-	// share them evenly: left alone, the system may take seconds to see to that.
+	// Bind gives each rank processors of its own, as other launchers do, and sets BoundEnv
+	// in its environment. If there are not enough (see CanBind), ranks share them evenly:
+	// without binding, the system may take seconds to balance them.
 	Bind bool
 
-	// Stdin returns what a rank reads, or nil for nothing. Run closes it when
-	// the rank has ended, which must unblock a pending Read. May be nil.
+	// Stdin returns the input of a rank, or nil for none. Run closes it when the rank has
+	// ended, which must unblock a pending Read. It may be nil.
 	Stdin func(rank int) io.ReadCloser
-	// Stdout and Stderr return where a rank's lines go, or nil to drop them.
-	// They are called once per rank. May be nil.
+	// Stdout and Stderr return where a rank's lines go, or nil to discard them. They are
+	// called once for each rank. They may be nil.
 	Stdout, Stderr func(rank int) io.Writer
 
-	// Linger is how long the others may take to end by themselves after the
-	// first failure before they are signalled; 0 is DefaultLinger, negative
-	// none at all.
+	// Linger is how long the other ranks may take to end on their own after the first
+	// failure, before they are signalled; 0 selects DefaultLinger, a negative value no time
+	// at all.
 	Linger time.Duration
-	// Grace is how long a rank may take from SIGTERM to its end before it is
-	// killed; 0 is DefaultGrace, at most MaxGrace, negative none at all.
+	// Grace is how long a rank may take to end after SIGTERM before it is killed; 0 selects
+	// DefaultGrace, a negative value no time at all. The maximum is MaxGrace.
 	Grace time.Duration
-	// Keep leaves it to the caller to end the job after a failure: the others run
-	// on, and only what the failed rank left behind is killed, at once.
+	// Keep lets the caller decide when to end the job after a failure: the other ranks keep
+	// running, and only what the failed rank left behind is killed, immediately.
 	Keep bool
-	// Now, when closed, kills everything at once. May be nil.
+	// Now, when closed, kills everything immediately. It may be nil.
 	Now <-chan struct{}
 
-	// Started and Exited, when not nil, are told of each rank from Run's
-	// goroutine; err is nil for a rank that exited with code 0.
+	// Started and Exited, if not nil, are called for each rank from Run's goroutine; err is
+	// nil for a rank that exited with code 0.
 	Started func(rank, pid int)
 	Exited  func(rank int, err *ExitError)
 }
@@ -63,7 +63,7 @@ func (c *Config) validate() error {
 	case len(c.Argv) == 0 || c.Argv[0] == "":
 		return errors.New("launch: no program to run")
 	case c.Ranks < 1:
-		return fmt.Errorf("launch: %d ranks, need at least 1", c.Ranks)
+		return fmt.Errorf("launch: %d ranks; want 1 or more", c.Ranks)
 	case c.Grace > MaxGrace:
 		return fmt.Errorf("launch: grace %v is more than %v", c.Grace, MaxGrace)
 	}

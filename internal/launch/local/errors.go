@@ -8,21 +8,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An ExitError says how a rank failed.
+// An ExitError reports how a rank failed.
 type ExitError struct {
 	Rank   int
 	PID    int
-	Code   int            // exit code; -1 when a signal ended it
-	Signal syscall.Signal // 0 when it exited
+	Code   int            // exit code; -1 if a signal ended it
+	Signal syscall.Signal // 0 if it exited
 	Tail   []string       // its last lines of output, oldest first
-	Ending bool           // the job was being ended already: ranks had been signalled
+	Ending bool           // whether the job was already being ended: ranks had been signalled
 }
 
 func (e *ExitError) Error() string {
 	return fmt.Sprintf("rank %d %s", e.Rank, e.How())
 }
 
-// How says in words how the rank ended, without its number.
+// How describes how the rank ended, without its number.
 func (e *ExitError) How() string {
 	if e.Signal != 0 {
 		return "was killed by " + unix.SignalName(e.Signal)
@@ -30,7 +30,7 @@ func (e *ExitError) How() string {
 	return fmt.Sprintf("exited with code %d", e.Code)
 }
 
-// ExitCode is the code a shell would report: the rank's own, or 128 plus the
+// ExitCode returns the code that a shell would report: the rank's own, or 128 plus the
 // number of the signal.
 func (e *ExitError) ExitCode() int {
 	if e.Signal != 0 {
@@ -39,7 +39,7 @@ func (e *ExitError) ExitCode() int {
 	return e.Code
 }
 
-// A StartError says that a rank could not be started at all.
+// A StartError reports that a rank could not be started.
 type StartError struct {
 	Rank int
 	Prog string
@@ -52,7 +52,7 @@ func (e *StartError) Error() string {
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// ExitCode is the code a shell would report: 127 for a program that does not
+// ExitCode returns the code that a shell would report: 127 for a program that does not
 // exist, 126 for one that cannot be run.
 func (e *StartError) ExitCode() int {
 	if notFound(e.Err) {
@@ -61,12 +61,12 @@ func (e *StartError) ExitCode() int {
 	return 126
 }
 
-// A StuckError says that ranks are still there although they were killed,
-// usually because they wait in the kernel for a device or a file server.
+// A StuckError reports that ranks still exist although they were killed, usually because
+// they wait in the kernel for a device or a file server.
 type StuckError struct {
 	PIDs []int
 }
 
 func (e *StuckError) Error() string {
-	return "still there after SIGKILL: process " + strings.Trim(fmt.Sprint(e.PIDs), "[]")
+	return "still running after SIGKILL: process " + strings.Trim(fmt.Sprint(e.PIDs), "[]")
 }

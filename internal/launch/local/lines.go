@@ -5,22 +5,22 @@ import (
 	"sync"
 )
 
-// maxLine bounds what is held back for a newline to come. A longer line is
-// passed on in pieces of this size.
+// maxLine limits how much is held back until a newline arrives. A longer line is passed on
+// in pieces of this size.
 const maxLine = 1 << 20
 
-// A lineWriter passes whole lines on to w. The mutex is shared by all streams of
-// a job, so that streams may share a destination.
+// A lineWriter passes whole lines on to w. All streams of a job share its mutex, so that
+// they may share a destination.
 type lineWriter struct {
 	mu   *sync.Mutex
-	w    io.Writer // nil: only the tail is kept
+	w    io.Writer // nil: keep only the tail
 	tail *Tail
 	buf  []byte // an unfinished line
-	err  error  // first error of w; nothing more is written after it
+	err  error  // first error of w; nothing is written after it
 }
 
-// Write never fails: the rank must not block on a full pipe because its reader
-// is gone. The error is kept for Run to report.
+// Write never fails: the rank must not block on a full pipe because its reader is gone. The
+// error is kept for Run to return.
 func (l *lineWriter) Write(p []byte) (int, error) {
 	l.buf = append(l.buf, p...)
 	if end := lastEnd(l.buf, len(l.buf)-len(p)); end > 0 {
@@ -33,9 +33,9 @@ func (l *lineWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastEnd is where the last whole line of b ends; there is none that ends before
-// byte from. A carriage return ends a line, too, as in progress bars, unless a
-// newline follows, which may still be on its way.
+// lastEnd returns the end of the last whole line of b. No line ends before byte from. A
+// carriage return, as in progress bars, also ends a line, unless a newline follows, which
+// may not have arrived yet.
 func lastEnd(b []byte, from int) int {
 	for i := len(b) - 1; i >= max(0, from-1); i-- {
 		if b[i] == '\n' || b[i] == '\r' && i+1 < len(b) {
@@ -45,7 +45,7 @@ func lastEnd(b []byte, from int) int {
 	return 0
 }
 
-// flush passes an unfinished line on as it is.
+// flush passes on an unfinished line.
 func (l *lineWriter) flush() {
 	if len(l.buf) > 0 {
 		l.emit(l.buf)

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// Bounds on what no signal can hurry: how long Run waits for ranks it killed,
-// for other processes it killed, and for output whose pipe somebody outside the
-// job holds open.
+// Limits for what no signal can speed up: how long Run waits for ranks that it killed, for
+// other processes that it killed, and for output whose pipe a process outside the job holds
+// open.
 const (
 	stuckAfter = 5 * time.Second
 	drainLimit = 1 * time.Second
 	pollEvery  = 10 * time.Millisecond
 )
 
-// A phase is how far the end of a job has come. It only goes forward.
+// A phase is how far the end of a job has progressed. It only increases.
 type phase int
 
 const (
 	running     phase = iota
-	lingering         // a rank failed, the others may end by themselves
+	lingering         // a rank failed; the others may end on their own
 	terminating       // SIGTERM was sent
 	killing           // SIGKILL was sent
 	stuck             // and did not help
@@ -48,12 +48,12 @@ func (j *job) enter(p phase) {
 	}
 }
 
-// supervise returns when nothing is left of any rank's group, or when what is
-// left cannot be killed.
+// supervise returns when nothing is left of any rank's group, or when what is left cannot
+// be killed.
 func (j *job) supervise(ctx context.Context) {
 	done, now := ctx.Done(), j.cfg.Now
 	for j.phase < stuck {
-		// The kernel tells of a rank's end, but not of the end of its group.
+		// The kernel reports the end of a rank, but not the end of its group.
 		var poll <-chan time.Time
 		if j.alive == 0 {
 			if j.allGone() {
@@ -68,7 +68,7 @@ func (j *job) supervise(ctx context.Context) {
 		case r := <-j.exits:
 			switch failed := j.reaped(r); {
 			case failed && j.cfg.Keep:
-				r.signal(syscall.SIGKILL) // it must not be in its successor's way
+				r.signal(syscall.SIGKILL) // it must not disturb its successor
 				j.killed = append(j.killed, r)
 			case failed:
 				j.enter(lingering)
@@ -88,14 +88,14 @@ func (j *job) supervise(ctx context.Context) {
 	}
 }
 
-// interrupted notes why the job ends, unless a rank has failed by itself before.
+// interrupted records why the job ends, unless a rank has failed before.
 func (j *job) interrupted(cause error) {
 	if j.first == nil && j.cause == nil {
 		j.cause = cause
 	}
 }
 
-// reaped takes note of a rank's end and reports whether it failed.
+// reaped records the end of a rank and reports whether it failed.
 func (j *job) reaped(r *rank) (failed bool) {
 	r.exited = true
 	j.alive--
@@ -109,7 +109,7 @@ func (j *job) reaped(r *rank) (failed bool) {
 	if e != nil {
 		e.Ending = j.phase >= terminating
 	}
-	// What dies after we began to signal says nothing about who was at fault.
+	// A rank that dies after the first signal was sent is not the cause.
 	if e != nil && j.first == nil && j.cause == nil {
 		j.first = e
 	}
@@ -123,13 +123,13 @@ func (j *job) signal(sig syscall.Signal) {
 	for _, r := range j.ranks {
 		r.signal(sig)
 		if sig != syscall.SIGKILL {
-			r.signal(syscall.SIGCONT) // a stopped process would not hear it
+			r.signal(syscall.SIGCONT) // a stopped process would not receive it
 		}
 	}
 }
 
-// leftovers reports whether something of a failed rank that was killed is still
-// there. What is not is forgotten: its number may soon be somebody else's.
+// leftovers reports whether processes of a failed rank that were killed still exist. Groups
+// that are gone are removed: their numbers may be reused soon.
 func (j *job) leftovers() bool {
 	j.killed = slices.DeleteFunc(j.killed, func(r *rank) bool {
 		if r.checkGone() {
@@ -148,8 +148,8 @@ func (j *job) allGone() bool {
 	return gone
 }
 
-// stuckRanks is nil when only background processes are left: they were killed,
-// and where nobody reaps orphans they stay visible for ever.
+// stuckRanks returns nil if only background processes are left: they were killed, and stay
+// visible forever if nobody reaps orphans.
 func (j *job) stuckRanks() error {
 	var pids []int
 	for _, r := range j.ranks {
@@ -163,7 +163,7 @@ func (j *job) stuckRanks() error {
 	return &StuckError{PIDs: pids}
 }
 
-// finish ends what left its rank's group, and delivers the rest of the output.
+// finish ends processes that left their rank's group, and delivers the rest of the output.
 func (j *job) finish() error {
 	sweep(j.mark)
 	for _, r := range j.ranks {
@@ -193,8 +193,8 @@ func (j *job) finish() error {
 	return errors.Join(errs...)
 }
 
-// sweep kills the processes that carry mark in their environment, until there
-// are none: one may fork while we look.
+// sweep kills the processes that have mark in their environment, until there are none: they
+// may fork in the meantime.
 func sweep(mark string) {
 	for deadline := time.Now().Add(drainLimit); time.Now().Before(deadline); time.Sleep(pollEvery) {
 		pids := marked(mark)

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// marked returns the processes whose environment has the entry mark. Those of
-// other users cannot be read, and are not ours.
+// marked returns the processes whose environment has the entry mark. Those of other users
+// cannot be read, and are not ours.
 func marked(mark string) []int {
 	procs, err := unix.SysctlKinfoProcSlice("kern.proc.uid", unix.Getuid())
 	if err != nil {
@@ -24,6 +24,6 @@ func marked(mark string) []int {
 	return pids
 }
 
-// groupAlive reports whether a process of the group can still run. The kernel
-// does not signal members that are dead and not collected yet.
+// groupAlive reports whether a process of the group can still run. The kernel does not
+// signal dead members that have not been reaped.
 func groupAlive(group int) bool { return syscall.Kill(-group, 0) == nil }

@@ -25,9 +25,9 @@ func marked(mark string) []int {
 	return pids
 }
 
-// groupAlive reports whether a process of the group can still run. Members that
-// are dead and not collected yet do not count: that is up to whoever adopted
-// them, and may take seconds.
+// groupAlive reports whether a process of the group can still run. Dead members that have
+// not been reaped do not count: reaping is up to the process that adopted them, and may
+// take seconds.
 func groupAlive(group int) bool {
 	if syscall.Kill(-group, 0) != nil {
 		return false

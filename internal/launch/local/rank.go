@@ -19,7 +19,7 @@ const BoundEnv = env.Bound + "=1"
 type rank struct {
 	index  int
 	cmd    *exec.Cmd
-	bindTo int  // how many ranks share the processors; 0 not to bind
+	bindTo int  // number of ranks that share the processors; 0 not to bind
 	exited bool // reaped
 	gone   bool // nothing of its group is left
 
@@ -59,8 +59,8 @@ func newRank(cfg *Config, index int, mark string, mu *sync.Mutex) *rank {
 	return r
 }
 
-// start runs the process with pipes for its streams. The pipes are ours rather
-// than os/exec's, whose Wait does not return while a grandchild holds them.
+// start runs the process with pipes for its streams. The pipes are not those of os/exec,
+// whose Wait does not return while a grandchild holds them open.
 func (r *rank) start() (err error) {
 	var theirs []*os.File
 	defer func() {
@@ -94,8 +94,8 @@ func (r *rank) start() (err error) {
 	return r.cmd.Start()
 }
 
-// pump moves the rank's streams until it has ended; wg counts the output
-// streams, in the input stream.
+// pump copies the rank's streams until it has ended. in counts the input stream, out the
+// output streams.
 func (r *rank) pump(in, out *sync.WaitGroup) {
 	if r.stdin != nil {
 		in.Go(func() {
@@ -127,8 +127,8 @@ func (r *rank) closeStdin() {
 	}
 }
 
-// group is the rank's process group. It stays valid after the leader was reaped
-// for as long as a member lives: the kernel does not reuse the number until then.
+// group returns the rank's process group. It stays valid after the leader was reaped as
+// long as a member lives: the kernel does not reuse the number before.
 func (r *rank) group() int { return r.cmd.Process.Pid }
 
 // signal sends sig to what is left of the rank's group.
@@ -146,8 +146,8 @@ func (r *rank) checkGone() bool {
 	return r.gone
 }
 
-// result says how the reaped rank ended, nil for success. It has to be called
-// with the lines' mutex held, for the tail.
+// result returns how the reaped rank ended, nil for success. The caller must hold the
+// lines' mutex, for the tail.
 func (r *rank) result() *ExitError {
 	st := r.cmd.ProcessState
 	if st.Success() {

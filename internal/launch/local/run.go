@@ -15,18 +15,18 @@ import (
 	"thundercollective/internal/env"
 )
 
-// Run starts the ranks and returns when all of them, and all they started, are
-// gone: nil when every rank succeeded; *ExitError for the first that failed;
-// *StartError when one could not be started; the context's cause when it ended
-// first; *StuckError when a process survives SIGKILL.
+// Run starts the ranks and returns when all of them, and everything they started, are gone:
+// nil if every rank succeeded; *ExitError for the first that failed; *StartError if one
+// could not be started; the context's cause if it ended first; *StuckError if a process
+// survives SIGKILL.
 func Run(ctx context.Context, cfg Config) error {
 	if err := cfg.validate(); err != nil {
 		return err
 	}
-	// Ranks inherit this: a terminal that we may have is not theirs.
+	// Ranks inherit this: they must not use our terminal, if we have one.
 	signal.Ignore(syscall.SIGTTIN, syscall.SIGTTOU)
-	// The parent-death signal of a rank follows the thread that started it, so
-	// that thread lives for as long as the ranks do.
+	// The parent-death signal of a rank is tied to the thread that started it, so that
+	// thread must live as long as the ranks.
 	result := make(chan error)
 	go func() {
 		runtime.LockOSThread()
@@ -36,25 +36,25 @@ func Run(ctx context.Context, cfg Config) error {
 	return <-result
 }
 
-// A job is the state of one Run. Only Run's goroutine touches it.
+// A job is the state of one Run. Only Run's goroutine accesses it.
 type job struct {
 	cfg     *Config
-	mark    string // the entry of the environment that all our processes carry
+	mark    string // the environment entry of all processes of the job
 	ranks   []*rank
 	watcher *watcher
 	exits   chan *rank // reaped ranks, in the order they died
 	alive   int        // started and not yet reaped
-	killed  []*rank    // failed, and what they left may still be there
+	killed  []*rank    // failed, and some of their processes may still exist
 
 	mu  sync.Mutex // guards the destinations of output, and the tails
 	in  sync.WaitGroup
 	out sync.WaitGroup
 
 	phase phase
-	step  <-chan time.Time // when the next phase begins; nil while running
+	step  <-chan time.Time // fires when the next phase begins; nil while running
 
-	first *ExitError // who failed first
-	cause error      // why we ended the job before any rank failed
+	first *ExitError // the first failure
+	cause error      // why the job was ended before any rank failed
 }
 
 func run(ctx context.Context, cfg *Config) error {
@@ -108,7 +108,7 @@ func (j *job) start() error {
 		if j.cfg.Started != nil {
 			j.cfg.Started(i, r.cmd.Process.Pid)
 		}
-		r.pump(&j.in, &j.out) // only now: its output follows the news of its start
+		r.pump(&j.in, &j.out) // not earlier: its output follows the report of its start
 	}
 	go w.wait(j.ranks, j.exits)
 	return err

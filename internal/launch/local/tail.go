@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// tailLines and tailBytes bound what a Tail keeps.
+// tailLines and tailBytes limit what a Tail keeps.
 const (
 	tailLines = 20
 	tailBytes = 4 << 10
@@ -21,7 +21,7 @@ type Tail struct {
 // Lines returns the lines, oldest first.
 func (t *Tail) Lines() []string { return slices.Clone(t.lines) }
 
-// Add takes note of more output, which is in whole lines.
+// Add appends output that consists of whole lines.
 func (t *Tail) Add(p []byte) {
 	if cut := len(p) - tailBytes; cut > 0 {
 		p = p[cut:]

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// A waiter reaps ranks, in about the order in which they died.
+// A waiter reaps ranks, roughly in the order in which they died.
 type waiter struct{}
 
 func newWaiter(int) (*waiter, error) { return &waiter{}, nil }

@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A waiter reaps ranks in the order in which they died. That order decides whose
-// exit code the job reports: ranks that lose a peer fail within a millisecond of
-// it, and waiting threads are not woken in order. An epoll set of process
-// descriptors is: it queues them as they become ready.
+// A waiter reaps ranks in the order in which they died. That order decides whose exit code
+// the job reports: ranks that lose a peer fail within a millisecond of it, and waiting
+// threads are not woken in order. An epoll set of process descriptors is in order: it
+// queues them as they become ready.
 type waiter struct {
 	epoll     int
-	fds       []int // process descriptor of each prepared rank; -1 where the kernel has none
+	fds       []int // process descriptor of each prepared rank; -1 if the kernel has none
 	queued    int   // ranks in the epoll set
 	unordered []*rank
 }
@@ -36,8 +36,8 @@ func (w *waiter) prepare(r *rank) {
 	}
 }
 
-// started begins to watch r. A rank whose kernel has no process descriptors is
-// waited for by a goroutine of its own instead.
+// started starts to watch r. If the kernel has no process descriptors, a goroutine for each
+// rank waits instead.
 func (w *waiter) started(r *rank) {
 	ev := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(r.index)}
 	fd := w.fds[r.index]
@@ -63,7 +63,7 @@ func (w *waiter) wait(ranks []*rank, exits chan<- *rank) {
 	for w.queued > 0 {
 		n, err := unix.EpollWait(w.epoll, events, -1)
 		if err != nil && err != unix.EINTR {
-			return // cannot happen with a descriptor of ours
+			return // cannot happen with our own descriptor
 		}
 		for _, ev := range events[:max(n, 0)] {
 			r, fd := ranks[ev.Fd], w.fds[ev.Fd]

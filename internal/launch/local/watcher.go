@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// watcherScript reads "+ group" and "- group" lines until the pipe ends. Groups
-// that are still listed then have lost their owner.
+// watcherScript reads lines "+ group" and "- group" until the pipe ends. The groups that
+// are listed then have lost their owner.
 const watcherScript = `trap '' HUP INT QUIT TERM
 gs=
 while read -r op g; do
@@ -26,7 +26,7 @@ for g in $n; do kill -s KILL -- "-$g"; done 2>/dev/null
 exit 0
 `
 
-// A watcher is the process that ends the job's groups when we are gone.
+// A watcher is the process that ends the job's groups if this process dies.
 type watcher struct {
 	cmd  *exec.Cmd
 	pipe io.WriteCloser
@@ -37,8 +37,8 @@ func startWatcher(grace time.Duration) (*watcher, error) {
 	cmd := exec.Command("/bin/sh", "-c", watcherScript, "thunder-watcher", fmt.Sprint(secs))
 	cmd.Dir = "/"
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}
-	// Its own session: neither the terminal's signals nor those meant for our
-	// process group may reach it.
+	// In a session of its own: signals from the terminal, or to our process group, must not
+	// reach it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	pipe, err := cmd.StdinPipe()
 	if err != nil {
@@ -50,12 +50,12 @@ func startWatcher(grace time.Duration) (*watcher, error) {
 	return &watcher{cmd: cmd, pipe: pipe}, nil
 }
 
-// watch and forget tell of a process group. A watcher that somebody killed makes
-// the write fail; the job goes on without it.
+// watch and forget announce a process group. If the watcher was killed, the write fails,
+// and the job continues without it.
 func (w *watcher) watch(group int)  { fmt.Fprintf(w.pipe, "+ %d\n", group) }
 func (w *watcher) forget(group int) { fmt.Fprintf(w.pipe, "- %d\n", group) }
 
-// close lets the watcher end the groups it still knows, and waits for it.
+// close makes the watcher end the groups it still knows, and waits for it.
 func (w *watcher) close() {
 	w.pipe.Close()
 	w.cmd.Wait()

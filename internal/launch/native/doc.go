@@ -1,5 +1,5 @@
-// Package native writes what other software wants to know about the machines of
-// a job, in its own form, for users who start that software themselves:
+// Package native writes the configuration of other software for the machines of a job,
+// for users who start that software themselves:
 //
 //	mlx       the hostfile of mlx.launch
 //	torch     the torchrun command line for each machine

@@ -13,33 +13,33 @@ import (
 	"thundercollective/internal/rendezvous"
 )
 
-// A Job is what the configurations follow from.
+// A Job is what the configurations are derived from.
 type Job struct {
 	Hosts      []hosts.Host
 	Place      hosts.Placement
-	Addrs      []string            // of each machine, as the others reach it
-	Interfaces []map[string]string // of each machine: which interface has an address; may be nil
+	Addrs      []string            // by machine, as the others reach it
+	Interfaces []map[string]string // by machine: the interface of each address; may be nil
 	Argv       []string            // the program; may be empty
-	Port       int                 // 0 is the software's own default
+	Port       int                 // 0 for the software's own default
 }
 
 var formats = map[string]func(Job) (string, error){
 	"mlx": mlx, "torch": torch, "nccl": nccl, "llamacpp": llamaCPP,
 }
 
-// Formats lists what Write knows.
+// Formats lists the formats of Write.
 func Formats() []string { return slices.Sorted(maps.Keys(formats)) }
 
 // Write returns the configuration in the named format.
 func Write(format string, j Job) (string, error) {
 	f, ok := formats[format]
 	if !ok {
-		return "", fmt.Errorf("unknown format %q, known are %s", format, strings.Join(Formats(), ", "))
+		return "", fmt.Errorf("unknown format %q; want one of %s", format, strings.Join(Formats(), ", "))
 	}
 	return f(j)
 }
 
-// rails are the addresses of an entry of the host list.
+// rails returns the addresses of an entry of the host list.
 func (j Job) rails(rank int) []string {
 	at := j.Place.Ranks[rank]
 	if list := j.Hosts[at.Host].Addrs; len(list) > 0 {
@@ -55,7 +55,7 @@ func (j Job) port(def int) int {
 	return def
 }
 
-// mlx has an entry per rank, because mlx.launch knows no slots.
+// mlx has one entry for each rank, because mlx.launch has no slots.
 func mlx(j Job) (string, error) {
 	h := rendezvous.Hostfile{Hosts: make([]rendezvous.Host, j.Place.Size())}
 	devices := hosts.Devices(j.Hosts, j.Place)
@@ -69,7 +69,7 @@ func mlx(j Job) (string, error) {
 	return string(text), err
 }
 
-// torch is the command line of each machine, in torchrun's static form.
+// torch returns the command line for each machine, in torchrun's static form.
 func torch(j Job) (string, error) {
 	first := j.Place.Ranks[0].Machine
 	var b strings.Builder
@@ -89,8 +89,8 @@ func torch(j Job) (string, error) {
 	return b.String(), nil
 }
 
-// nccl names interfaces and devices exactly: NCCL takes names for prefixes
-// unless they begin with an equals sign.
+// nccl names interfaces and devices exactly: NCCL treats names as prefixes unless they
+// begin with an equals sign.
 func nccl(j Job) (string, error) {
 	var b strings.Builder
 	for m, machine := range j.Place.Machines {
@@ -118,7 +118,7 @@ func nccl(j Job) (string, error) {
 	return b.String(), nil
 }
 
-// llamaCPP has a server for every rank but the first, which runs the model.
+// llamaCPP has a server for every rank except the first, which runs the model.
 func llamaCPP(j Job) (string, error) {
 	var b strings.Builder
 	var servers []string
@@ -138,7 +138,7 @@ func llamaCPP(j Job) (string, error) {
 
 func (j Job) machine(rank int) string { return j.Place.Machines[j.Place.Ranks[rank].Machine].Name }
 
-// program is the user's, or an example of one.
+// program returns the user's program, or an example.
 func (j Job) program(example ...string) []string {
 	if len(j.Argv) > 0 {
 		return slices.Clone(j.Argv)

@@ -1,4 +1,4 @@
-// Package output shows what the ranks of a job say: each line with a coloured
-// rank@host in front, to the stream it came from, with a line of progress below
-// when there is a terminal, and into a file per rank if asked for.
+// Package output shows the output of a job's ranks: each line, preceded by a coloured
+// rank@host, goes to the stream it came from. On a terminal there is a progress line
+// below. Optionally, it also writes a log file for each rank.
 package output

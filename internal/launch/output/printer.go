@@ -14,21 +14,21 @@ import (
 	"thundercollective/internal/launch/local"
 )
 
-// A Config says where lines go and how they look.
+// A Config selects where lines go and how they look.
 type Config struct {
 	Stdout, Stderr io.Writer
-	// Hosts names the machine of each rank.
+	// Hosts has the name of each rank's machine.
 	Hosts []string
-	// Tag puts rank@host in front of every line.
+	// Tag puts rank@host before every line.
 	Tag bool
-	// Color colours that, and Live draws a line of progress on Stderr; both are
-	// for terminals.
+	// Color colours these tags, and Live draws a progress line on Stderr. Both are for
+	// terminals.
 	Color, Live bool
-	// Columns is the terminal's width, which the line of progress keeps to.
+	// Columns is the terminal's width, which limits the progress line.
 	Columns int
 	// Quiet lists the ranks whose lines are not shown.
 	Quiet []int
-	// LogDir is the folder of the ranks' log files; "" for none.
+	// LogDir is the directory of the ranks' log files; "" for none.
 	LogDir string
 }
 
@@ -36,21 +36,21 @@ type Config struct {
 type Printer struct {
 	cfg      Config
 	prefixes []string
-	width    int // of a prefix, in columns
+	width    int // width of a prefix in columns
 
 	mu     sync.Mutex
 	logs   []*os.File
 	tails  []local.Tail
-	status string // the line of progress as it is on the screen
+	status string // the progress line on the screen
 	out    []byte
 	err    error // first error of a log file
 }
 
-// colors are the eight that are legible on dark and light grounds alike, in an
-// order that keeps neighbours apart.
+// colors are the eight that are legible on both dark and light backgrounds, ordered so that
+// neighbours differ.
 var colors = []int{36, 33, 32, 35, 34, 31, 96, 95}
 
-// New makes a Printer, and the log folder.
+// New returns a Printer, and creates the log directory.
 func New(cfg Config) (*Printer, error) {
 	p := &Printer{cfg: cfg, tails: make([]local.Tail, len(cfg.Hosts))}
 	last := strconv.Itoa(len(cfg.Hosts) - 1)
@@ -69,7 +69,7 @@ func New(cfg Config) (*Printer, error) {
 	return p, p.openLogs("")
 }
 
-// Width is how many columns the prefix takes.
+// Width returns the number of columns of the prefix.
 func (p *Printer) Width() int {
 	if p.cfg.Tag {
 		return p.width
@@ -77,7 +77,7 @@ func (p *Printer) Width() int {
 	return 0
 }
 
-// Generation begins the log files of generation n. Those before are kept.
+// Generation starts the log files of generation n. Earlier ones are kept.
 func (p *Printer) Generation(n int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +86,7 @@ func (p *Printer) Generation(n int) error {
 	return p.openLogs(fmt.Sprintf(".restart-%d", n))
 }
 
-// Restart begins the log file of a rank that alone is started again, at restart n.
+// Restart starts the log file of a rank that is restarted alone, at restart n.
 func (p *Printer) Restart(rank, n int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,7 +108,7 @@ func (p *Printer) openLogs(suffix string) error {
 		return nil
 	}
 	if err := os.MkdirAll(p.cfg.LogDir, 0o777); err != nil {
-		return fmt.Errorf("log folder: %w", err)
+		return fmt.Errorf("log directory: %w", err)
 	}
 	for r := range p.cfg.Hosts {
 		f, err := p.openLog(r, suffix)
@@ -167,8 +167,8 @@ func (p *Printer) Lines(rank int, toStderr bool, lines []byte) {
 	p.draw()
 }
 
-// tagged puts the prefix in front of every line. Carriage returns become line
-// ends, because what they go back over is not the program's alone.
+// tagged puts the prefix before every line. Carriage returns become line ends, because the
+// terminal line does not belong to one rank alone.
 func (p *Printer) tagged(rank int, lines []byte) []byte {
 	p.out = p.out[:0]
 	for line := range bytes.Lines(lines) {
@@ -199,7 +199,7 @@ func (p *Printer) Note(format string, args ...any) {
 	p.draw()
 }
 
-// Status puts up a line of progress, or takes it away when s is "".
+// Status shows a progress line, or removes it if s is "".
 func (p *Printer) Status(s string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -226,15 +226,15 @@ func (p *Printer) draw() {
 	}
 }
 
-// Close takes the line of progress away and closes the log files. Its error is
-// the first that a log file had.
+// Close removes the progress line and closes the log files. It returns the first error of a
+// log file.
 func (p *Printer) Close() error {
 	p.Status("")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closeLogs()
 	if p.err != nil {
-		return errors.Join(errors.New("log files are not complete"), p.err)
+		return errors.Join(errors.New("log files are incomplete"), p.err)
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func TestLogs(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
 		}
 	}
-	if _, err := New(Config{Hosts: []string{"a"}, LogDir: dir + "/rank-0.log/x"}); err == nil || !strings.Contains(err.Error(), "log folder") {
+	if _, err := New(Config{Hosts: []string{"a"}, LogDir: dir + "/rank-0.log/x"}); err == nil || !strings.Contains(err.Error(), "log directory") {
 		t.Errorf("folder inside a file: %v", err)
 	}
 }

@@ -17,36 +17,36 @@ import (
 )
 
 const (
-	greetTimeout = connectTimeout + 10*time.Second // for ssh, shell and agent to come up
-	lastWords    = 500 * time.Millisecond          // for ssh to say why it ends
+	greetTimeout = connectTimeout + 10*time.Second // time for ssh, shell and agent to start
+	lastWords    = 500 * time.Millisecond          // time for ssh to report why it ended
 	pingEvery    = time.Second
 )
 
-// A Config says how agents are started.
+// A Config configures how agents are started.
 type Config struct {
 	Agent   []string // command line of an agent on this machine
-	SSH     []string // ssh and its options; nil is the system's ssh
-	Thunder string   // where thunder is on other machines; "" is to look for it
+	SSH     []string // ssh and its options; nil for the system's ssh
+	Thunder string   // path of thunder on other machines; "" to search for it
 }
 
-// An Agent is a started agent that has introduced itself.
+// An Agent is a running agent that has introduced itself.
 type Agent struct {
 	*wire.Conn
-	Host  string // as the user calls it
+	Host  string // the user's name for it
 	Hello wire.Hello
 
 	cmd    *exec.Cmd
 	stdin  io.Closer
 	stdout *os.File
 	stderr *tailBuffer
-	noise  string        // what came in place of a greeting
+	noise  string        // what was received instead of a greeting
 	exited chan struct{} // closed when the process was reaped
 	once   sync.Once
 	quit   chan struct{} // ends the pings
 	pings  sync.WaitGroup
 }
 
-// Start starts an agent on machine m. An error is a *HostError, or the context's.
+// Start starts an agent on machine m. Its error is a *HostError, or the context's.
 func (c *Config) Start(ctx context.Context, m hosts.Machine) (*Agent, error) {
 	argv := c.Agent
 	if !m.Local {
@@ -55,16 +55,16 @@ func (c *Config) Start(ctx context.Context, m hosts.Machine) (*Agent, error) {
 	a := &Agent{Host: m.Name, stderr: &tailBuffer{}, exited: make(chan struct{}), quit: make(chan struct{})}
 	a.cmd = exec.Command(argv[0], argv[1:]...)
 	a.cmd.Stderr = a.stderr
-	// A session of its own: Ctrl-C is ours to pass on, and there is no terminal
-	// that ssh could ask on.
+	// In a session of its own: the launcher passes on Ctrl-C itself, and ssh has no
+	// terminal to ask on.
 	a.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	// Something that ssh leaves in the background may hold its stderr.
+	// A process that ssh leaves in the background may hold its stderr open.
 	a.cmd.WaitDelay = lastWords
 	stdin, err := a.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	// Unlike os/exec's, this pipe stays ours to read after the process has ended.
+	// Unlike a pipe of os/exec, this one can be read after the process has ended.
 	stdout, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -119,9 +119,8 @@ func (a *Agent) greet(ctx context.Context) error {
 	return diagnose(a.Host, cmp.Or(a.stderr.String(), a.noise), err)
 }
 
-// hangUp waits a moment for the greeting of a process that has ended, and no longer:
-// something that it left in the background may hold its end of the stream. That is
-// ended, too.
+// hangUp waits a moment for the greeting of a process that has ended. A process that it
+// left in the background may hold the stream open; hangUp ends that as well.
 func (a *Agent) hangUp(greeting <-chan error) error {
 	late := time.AfterFunc(lastWords, func() {
 		syscall.Kill(-a.cmd.Process.Pid, syscall.SIGKILL)
@@ -142,13 +141,13 @@ func (a *Agent) awaitHello() error {
 		return err
 	}
 	if f.Kind != wire.KindHello {
-		return fmt.Errorf("agent began with frame %q", f.Kind)
+		return fmt.Errorf("agent started with frame %q", f.Kind)
 	}
 	if err := f.Decode(&a.Hello); err != nil {
 		return err
 	}
 	if a.Hello.Protocol != wire.Protocol {
-		return &HostError{Host: a.Host, Reason: fmt.Sprintf("thunder %s there speaks another protocol (%d, not %d)", a.Hello.Version, a.Hello.Protocol, wire.Protocol), Advice: "install the same version on all machines"}
+		return &HostError{Host: a.Host, Reason: fmt.Sprintf("thunder %s there uses a different protocol (%d, not %d)", a.Hello.Version, a.Hello.Protocol, wire.Protocol), Advice: "install the same version on all machines"}
 	}
 	return nil
 }
@@ -168,18 +167,18 @@ func (a *Agent) ping() {
 	}
 }
 
-// Lost says why the agent's stream ended. It is to be called when Next fails.
+// Lost returns why the agent's stream ended. Call it when Next fails.
 func (a *Agent) Lost(err error) *HostError {
 	a.await(lastWords)
 	e := diagnose(a.Host, a.stderr.String(), err)
 	if e.Reason == noAgent {
-		e.Reason = "lost the agent there"
+		e.Reason = "lost the agent"
 	}
 	return e
 }
 
-// Close tells the agent that it is no longer needed and gives it limit to end. A
-// pending Next returns at the latest when Close does.
+// Close tells the agent that it is no longer needed and gives it limit to exit. A pending
+// Next returns before Close does.
 func (a *Agent) Close(limit time.Duration) {
 	a.once.Do(func() {
 		close(a.quit)
@@ -190,15 +189,15 @@ func (a *Agent) Close(limit time.Duration) {
 	})
 }
 
-// await waits for the end of the process and kills it, and what it started, such
-// as a proxy command, when that takes too long.
+// await waits for the process to end. If that takes too long, it kills the process and what
+// it started, such as a proxy command.
 func (a *Agent) await(limit time.Duration) {
 	late := time.AfterFunc(limit, func() { syscall.Kill(-a.cmd.Process.Pid, syscall.SIGKILL) })
 	<-a.exited
 	late.Stop()
 }
 
-// A tailBuffer keeps the last of what is written to it.
+// A tailBuffer keeps the last bytes written to it.
 type tailBuffer struct {
 	mu  sync.Mutex
 	buf []byte

@@ -2,7 +2,7 @@
 // launcher's own machine, and through the system's ssh on others, so that the
 // user's ssh configuration, agent and jump hosts apply.
 //
-// ssh runs without a terminal and in batch mode. A host that wants a password is
-// an error that comes in seconds, not a prompt that waits. What ssh says when it
-// fails is turned into a HostError with the cause and what to do about it.
+// ssh runs in batch mode, without a terminal. A host that asks for a password causes an
+// error within seconds instead of a prompt. The messages of ssh become a HostError with
+// the cause and the remedy.
 package remote

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// connectTimeout bounds how long ssh may take to connect to a host.
+// connectTimeout is how long ssh may take to connect to a host.
 const connectTimeout = 10 * time.Second
 
-// options are what we need of ssh whatever the user's configuration says.
-// It must not ask anything, not take over what is not its own (forwardings, a
-// terminal, the role of a shared connection's master, which would outlive us),
-// and notice within seconds that the other side is gone.
+// options override the user's configuration of ssh. It must not ask questions, not set up
+// anything beyond the connection (forwardings, a terminal, the master of a shared
+// connection, which would outlive us), and notice within seconds that the other side is
+// gone.
 var options = []string{
 	"-T", "-x",
 	"-o", "BatchMode=yes",
@@ -23,10 +23,10 @@ var options = []string{
 	"-o", "ClearAllForwardings=yes",
 	"-o", "RemoteCommand=none",
 	"-o", "RequestTTY=no",
-	"-o", "LogLevel=INFO", // what it says is shown only when it fails
+	"-o", "LogLevel=INFO", // its messages are shown only when it fails
 }
 
-// Command is the command line that starts an agent on host.
+// Command returns the command line that starts an agent on host.
 func (c *Config) Command(host string) []string {
 	first := c.Thunder
 	if first == "" {
@@ -35,7 +35,7 @@ func (c *Config) Command(host string) []string {
 	return Line(c.SSH, host, Script(first, "", "launch-agent"))
 }
 
-// Line is the command line that runs a shell script on host. A nil ssh is the
+// Line returns the command line that runs a shell script on host. A nil ssh means the
 // system's.
 func Line(ssh []string, host, script string) []string {
 	if len(ssh) == 0 {
@@ -46,10 +46,10 @@ func Line(ssh []string, host, script string) []string {
 	return append(argv, "--", host, "exec /bin/sh -c "+Quote(script))
 }
 
-// Script finds thunder on another machine and runs it: as first, which is where
-// this machine has it or where the user says it is, or in the search path, to
-// which it adds the places that shells add only when somebody logs in. Before is a
-// command to run it by, such as sudo; it may be empty.
+// Script returns a shell script that finds thunder on another machine and runs it. It tries
+// first, the path on this machine or the one given by the user, then the search path,
+// extended by the directories that shells add only for logins. before is a command to run
+// it with, such as sudo; it may be empty.
 func Script(first, before string, args ...string) string {
 	words := []string{`"$t"`}
 	if before != "" {
@@ -64,10 +64,10 @@ func Script(first, before string, args ...string) string {
 		`echo "` + notInstalled + `" >&2; exit 127`
 }
 
-// notInstalled is what the script says when it finds no thunder.
+// notInstalled is what the script prints if it finds no thunder.
 const notInstalled = "thunder is not installed"
 
-// Quote makes s one word for any Unix shell.
+// Quote quotes s as one word for any Unix shell.
 func Quote(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-+=./,:@%", r)

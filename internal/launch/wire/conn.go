@@ -11,23 +11,23 @@ import (
 	"sync"
 )
 
-// Preamble is the first thing an agent sends. The NUL keeps it from occurring in
-// anything that a shell prints.
+// Preamble is the first thing an agent sends. It contains a NUL so that it does not occur
+// in the output of a shell.
 const Preamble = "\x00thunder launch-agent\n"
 
-// maxFrame bounds a frame's payload, and maxNoise what may precede the preamble.
+// maxFrame limits the payload of a frame, maxNoise what may precede the preamble.
 const (
 	maxFrame = 16 << 20
 	maxNoise = 1 << 20
 )
 
-// headerSize is the type, the rank and the length of the payload.
+// headerSize is the length of the type, the rank and the length of the payload.
 const headerSize = 9
 
-// A Kind says what a frame is.
+// A Kind is the type of a frame.
 type Kind byte
 
-// The kinds of frames. Those with a message carry it as JSON.
+// The types of frames. Those with a message carry it as JSON.
 const (
 	KindHello      Kind = 'H' // Hello
 	KindPrepare    Kind = 'P' // Prepare
@@ -46,7 +46,7 @@ const (
 	KindTerminate  Kind = 'T'
 	KindKill       Kind = 'K'
 	KindFinished   Kind = 'D' // Failed; an empty one for success
-	KindNext       Kind = 'N' // the launcher's question; Next is the answer
+	KindNext       Kind = 'N' // asked by the launcher; Next is the answer
 	KindReforming  Kind = 'r' // Reforming, of a rank
 	KindPing       Kind = 'p'
 )
@@ -58,7 +58,7 @@ type Frame struct {
 	Data []byte
 }
 
-// Decode reads the frame's message into v.
+// Decode decodes the frame's message into v.
 func (f Frame) Decode(v any) error {
 	if err := json.Unmarshal(f.Data, v); err != nil {
 		return fmt.Errorf("frame %q: %w", f.Kind, err)
@@ -77,7 +77,7 @@ type Conn struct {
 	out []byte
 }
 
-// NewConn makes a Conn of two streams. It does not close them.
+// NewConn returns a Conn over two streams. It does not close them.
 func NewConn(r io.Reader, w io.Writer) *Conn {
 	return &Conn{r: bufio.NewReaderSize(r, 64<<10), w: w}
 }
@@ -90,11 +90,11 @@ func (c *Conn) Greet() error {
 	return err
 }
 
-// ErrNoPreamble says that the other side is not an agent.
+// ErrNoPreamble reports that the other side is not an agent.
 var ErrNoPreamble = errors.New("no greeting from an agent")
 
-// AwaitGreeting skips everything up to and including the preamble, and returns
-// the last of what it skipped, which is where a shell's error message would be.
+// AwaitGreeting skips everything up to and including the preamble, and returns the last
+// bytes of what it skipped, where the error message of a shell would be.
 func (c *Conn) AwaitGreeting() (skipped []byte, err error) {
 	const keep = 4 << 10
 	for total := 0; total < maxNoise; {
@@ -114,7 +114,7 @@ func (c *Conn) AwaitGreeting() (skipped []byte, err error) {
 	return skipped, ErrNoPreamble
 }
 
-// Send sends a frame with a message, or none when v is nil.
+// Send sends a frame with a message, or without one if v is nil.
 func (c *Conn) Send(kind Kind, rank int, v any) error {
 	var data []byte
 	if v != nil {
@@ -133,7 +133,7 @@ func (c *Conn) SendData(kind Kind, rank int, data []byte) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	// One write: a frame is never half sent by us alone.
+	// One write, so that a frame is not interleaved with another.
 	c.out = append(c.out[:0], byte(kind))
 	c.out = binary.BigEndian.AppendUint32(c.out, uint32(rank))
 	c.out = binary.BigEndian.AppendUint32(c.out, uint32(len(data)))
@@ -142,7 +142,7 @@ func (c *Conn) SendData(kind Kind, rank int, data []byte) error {
 	return err
 }
 
-// Next receives a frame; io.EOF when the other side is gone.
+// Next receives a frame. It returns io.EOF if the other side is gone.
 func (c *Conn) Next() (Frame, error) {
 	var h [headerSize]byte
 	if _, err := io.ReadFull(c.r, h[:]); err != nil {
@@ -150,7 +150,7 @@ func (c *Conn) Next() (Frame, error) {
 	}
 	n := binary.BigEndian.Uint32(h[5:])
 	if n > maxFrame {
-		return Frame{}, fmt.Errorf("frame %q claims %d bytes, more than %d", h[0], n, maxFrame)
+		return Frame{}, fmt.Errorf("frame %q has a length of %d bytes, more than %d", h[0], n, maxFrame)
 	}
 	if cap(c.buf) < int(n) {
 		c.buf = make([]byte, n)
@@ -162,8 +162,8 @@ func (c *Conn) Next() (Frame, error) {
 	return Frame{Kind: Kind(h[0]), Rank: int(binary.BigEndian.Uint32(h[1:])), Data: data}, nil
 }
 
-// gone makes no difference between a stream that ends between frames and one
-// that ends inside: a process that is killed does not choose.
+// gone treats a stream that ends inside a frame like one that ends between frames: a
+// process may be killed at any time.
 func gone(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return io.EOF

@@ -1,10 +1,9 @@
-// Package wire is how the launcher and its agents talk: frames over a pair of
-// byte streams, which are the stdin and stdout of a local process or of one that
-// ssh runs on another machine.
+// Package wire is the protocol between the launcher and its agents: frames over a pair
+// of byte streams, the stdin and stdout of a local process or of one that ssh runs on
+// another machine.
 //
-// An agent greets first, with Preamble, which lets the launcher skip whatever a
-// remote shell's start-up files print, and then with Hello. From then on both
-// sides send frames:
+// An agent first sends Preamble, so that the launcher can skip what a remote shell's
+// start-up files print, and then Hello. After that both sides send frames:
 //
 //	launcher                      agent
 //	                              Hello
@@ -17,8 +16,8 @@
 //	Terminate, Kill               Finished, when all ranks of a Start are gone
 //	Ping, every second
 //
-// After Finished comes the next generation's Prepare, or the end of the stream,
-// which is also how an agent learns that the launcher is gone.
+// Finished is followed by the next generation's Prepare, or by the end of the stream,
+// which also tells an agent that the launcher is gone.
 //
 // Control frames are JSON; output, input and copied files are raw.
 package wire

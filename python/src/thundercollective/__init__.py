@@ -1,7 +1,7 @@
-"""Collective operations over a few machines.
+"""Collective operations between the processes of a job on one or a few machines.
 
-A program starts as one process per rank (``thunder launch -n 4 python train.py``)
-and calls the same operations in the same order everywhere::
+A job has one process per rank (``thunder launch -n 4 python train.py``). All ranks call
+the same operations in the same order::
 
     import thundercollective as dist
 
@@ -9,10 +9,11 @@ and calls the same operations in the same order everywhere::
     x = dist.all_sum(x)                      # NumPy, PyTorch (CPU) and MLX arrays
     grads = dist.average_gradients(grads)    # nested lists and dicts of them
 
-The names are those of ``mlx.core.distributed`` where the meaning is the same.
-Operations return new arrays of the kind they were given; ``out=`` takes one to fill
-instead. They release the interpreter lock, Ctrl-C ends them, and errors are
-subclasses of :class:`ThunderError`. Started alone, a process is a group of one.
+Functions have the names of ``mlx.core.distributed`` where they do the same. Operations
+return a new array of the same library as their input, or fill the one given as ``out=``.
+They release the interpreter lock, and Ctrl-C ends them. Errors are subclasses of
+:class:`ThunderError`. A process that was not started as part of a job is a group of one
+rank.
 """
 
 from ._errors import (

@@ -1,9 +1,9 @@
-"""Arrays of several libraries as memory.
+"""Access to the memory of arrays of several libraries.
 
-A library's arrays need four things: the memory of one that is to be read, a new one
-to be written, the memory of one that the caller gave to be written, and the finished
-result. NumPy stands for everything that it can look at without a copy: its own
-arrays, the buffer protocol and DLPack.
+For each library there is a class that returns the memory of an array to read, makes a
+new array, returns the memory of an array to write, and returns the finished result. The
+class for NumPy is also used for everything that NumPy can view without a copy: the
+buffer protocol and DLPack.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from ._library import DTYPES
 
 
 class Memory(NamedTuple):
-    """The elements of an array, one behind the other."""
+    """The contiguous elements of an array."""
 
     address: int
     bytes: int
-    dtype: int  # code of thunder.h
-    width: int  # elements of that type in one of the array: 2 if it is complex
+    dtype: int  # code in thunder.h
+    width: int  # values of that type per element: 2 for complex numbers
     shape: tuple[int, ...]
     owner: Any  # keeps the memory alive
 
@@ -42,7 +42,7 @@ class Library(Protocol):
     def is_array(self, x: Any) -> bool: ...
 
 
-# Names of element types, as NumPy, PyTorch and MLX have them.
+# Element types by their names in NumPy, PyTorch and MLX.
 _CODES: dict[str, tuple[int, int]] = {
     "float32": (DTYPES["f32"], 1), "float64": (DTYPES["f64"], 1), "float16": (DTYPES["f16"], 1),
     "bfloat16": (DTYPES["bf16"], 1), "bool": (DTYPES["bool"], 1), "bool_": (DTYPES["bool"], 1),
@@ -64,14 +64,14 @@ class _NumPy:
         a = self._view(x)
         code, width = _code(a.dtype.name)
         if not a.dtype.isnative:
-            raise InvalidCallError("thundercollective: the array is in another byte order than this machine")
+            raise InvalidCallError("thundercollective: the byte order of the array differs from that of this machine")
         a = a if a.flags.c_contiguous else np.ascontiguousarray(a)
         return Memory(a.ctypes.data, a.nbytes, code, width, a.shape, a)
 
     def write(self, x: Any) -> Memory:
         a = self._view(x)
         if not a.flags.c_contiguous or not a.flags.writeable:
-            raise InvalidCallError("thundercollective: out has to be contiguous and writeable")
+            raise InvalidCallError("thundercollective: out must be contiguous and writable")
         return self.read(a)
 
     def empty(self, shape: Sequence[int], like: Any) -> Any:
@@ -111,7 +111,7 @@ class _Torch:
 
     def write(self, x: Any) -> Memory:
         if not x.is_contiguous() or x.is_conj() or x.is_neg():
-            raise InvalidCallError("thundercollective: out has to be contiguous")
+            raise InvalidCallError("thundercollective: out must be contiguous")
         return self.read(x)
 
     def empty(self, shape: Sequence[int], like: Any) -> Any:
@@ -135,7 +135,7 @@ class _Torch:
 
 
 class _MLX:
-    """MLX arrays are values: they are read in place, and results are made from NumPy's."""
+    """MLX arrays cannot be written. They are read in place; results are made from NumPy arrays."""
 
     def read(self, x: Any) -> Memory:
         import mlx.core as mx
@@ -152,7 +152,7 @@ class _MLX:
             m = numpy.write(x.array)
             code, width = _code(self._name(x.dtype))
             return m._replace(dtype=code, width=width)
-        raise InvalidCallError("thundercollective: MLX arrays cannot be written in place; leave out= away")
+        raise InvalidCallError("thundercollective: MLX arrays cannot be written in place; omit out=")
 
     def empty(self, shape: Sequence[int], like: Any) -> Any:
         return self.empty_of(shape, like.dtype)
@@ -189,12 +189,12 @@ _mlx = _MLX()
 
 
 def library_of(x: Any) -> Library:
-    """The library that an array belongs to, without importing any."""
+    """Returns the library of an array, without importing any."""
     return _by_module(type(x), x)
 
 
 def library_of_dtype(dtype: Any) -> Library:
-    """The library that an element type belongs to."""
+    """Returns the library of an element type."""
     return _by_module(type(dtype), None)
 
 

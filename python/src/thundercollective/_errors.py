@@ -1,8 +1,8 @@
-"""What operations raise."""
+"""The exceptions that operations raise."""
 
 
 class ThunderError(RuntimeError):
-    """An operation failed. Unless the class says otherwise, its group is of no more use."""
+    """An operation failed. Except after InvalidCallError, its group is unusable."""
 
 
 class PeerLostError(ThunderError, ConnectionError):
@@ -14,7 +14,7 @@ class OperationTimeoutError(ThunderError, TimeoutError):
 
 
 class MismatchError(ThunderError):
-    """Ranks called different things: another operation, type, size, root or order."""
+    """Ranks called different operations, or with different types, sizes, roots or order."""
 
 
 class AuthError(ThunderError):
@@ -30,11 +30,11 @@ class ClosedError(ThunderError):
 
 
 class InvalidCallError(ThunderError, ValueError):
-    """The call makes no sense; nothing was done and the group still works."""
+    """The call was invalid. It had no effect, and the group still works."""
 
 
 class ForkedError(ThunderError):
-    """This process is a fork of the one that joined; it has no part in the job."""
+    """This process is a forked child and cannot use the library."""
 
 
 # By the codes of thunder.h.

@@ -16,14 +16,14 @@ from ._ops import all_reduce
 
 
 def average_gradients(gradients: Any, group: Group | None = None, all_reduce_size: int = 32 * 1024**2, communication_type: Any = None) -> Any:
-    """The average over all ranks of a nested list, tuple or dict of arrays.
+    """Returns a nested list, tuple or dict of arrays, averaged over all ranks.
 
-    Small arrays of one type are packed together, up to all_reduce_size bytes; 0
-    sends each on its own. communication_type is not supported and has to be None.
+    Small arrays of the same type are packed together, up to all_reduce_size bytes; with
+    0, each is sent separately. communication_type is not supported and must be None.
     """
     g = group or world()
     if communication_type is not None:
-        raise InvalidCallError("thundercollective: gradients are averaged in their own type; leave communication_type away")
+        raise InvalidCallError("thundercollective: gradients are averaged in their own type; omit communication_type")
     if g.size() == 1:
         return gradients
     leaves: list[Any] = []
@@ -39,7 +39,7 @@ def average_gradients(gradients: Any, group: Group | None = None, all_reduce_siz
 
 
 def _batches(leaves: list[Any], limit: int) -> list[list[int]]:
-    """Indices of arrays that travel together: of one type, not above the limit."""
+    """Returns indices of arrays that are sent together: of the same type, up to the limit."""
     batches: list[list[int]] = []
     open_: dict[int, tuple[list[int], int]] = {}
     for i, x in enumerate(leaves):
@@ -76,7 +76,7 @@ def _bytes(address: int, n: int) -> np.ndarray[Any, Any]:
 
 
 def _map(tree: Any, f: Callable[[Any], Any]) -> Any:
-    """The same nesting with every array replaced by f of it; None stays."""
+    """Returns the same nesting with f applied to every array; None stays."""
     if tree is None:
         return None
     if isinstance(tree, dict):
@@ -86,5 +86,5 @@ def _map(tree: Any, f: Callable[[Any], Any]) -> Any:
     if isinstance(tree, (list, tuple)):
         return type(tree)(_map(v, f) for v in tree)
     if not library_of(tree).is_array(tree):
-        raise InvalidCallError(f"thundercollective: gradients hold a {type(tree).__name__}, which is no array")
+        raise InvalidCallError(f"thundercollective: gradients contain a {type(tree).__name__}, which is not an array")
     return f(tree)

@@ -15,7 +15,7 @@ from ._library import KINDS, Options, Request, byref, c_uint64, check, lib
 
 
 class Group:
-    """A group of ranks: all of them (:func:`init`), or some (:meth:`split`)."""
+    """A group of ranks: all ranks of the job (:func:`init`), or some (:meth:`split`)."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
@@ -23,30 +23,30 @@ class Group:
         self._size: int = lib.thunder_size(handle)
 
     def rank(self) -> int:
-        """This process's place in the group, from 0."""
+        """Returns the rank of this process in the group, from 0."""
         return self._rank
 
     def size(self) -> int:
-        """The number of ranks."""
+        """Returns the number of ranks."""
         return self._size
 
     def fabric(self) -> str:
-        """What carries the messages, such as ``"tcp"``."""
+        """Returns the name of the fabric that moves messages, such as ``"tcp"``."""
         name = ctypes.create_string_buffer(64)
         check(lib.thunder_fabric(self._handle, name, len(name)))
         return name.value.decode()
 
     def split(self, color: int, key: int = -1) -> Group | None:
-        """Makes groups: ranks with the same color get one, ordered by key, then by rank.
+        """Divides the group: ranks with the same color form a new one, ordered by key, then by rank.
 
-        All ranks of this group call it. A negative color joins none.
+        All ranks of this group must call it. It returns None to ranks with a negative color.
         """
         out = c_uint64()
         check(lib.thunder_split(self._handle, color, self._rank if key < 0 else key, byref(out)))
         return Group(out.value) if out.value else None
 
     def error(self) -> ThunderError | None:
-        """Why the group is of no more use; None as long as it works."""
+        """Returns the error that made the group unusable; None if it works."""
         try:
             check(lib.thunder_comm_error(self._handle))
         except ThunderError as e:
@@ -54,11 +54,11 @@ class Group:
         return None
 
     def abort(self, reason: str) -> None:
-        """Ends the group at all ranks; what is under way raises AbortedError."""
+        """Ends the group on all ranks; operations that are still running raise AbortedError."""
         check(lib.thunder_abort(self._handle, reason.encode()))
 
     def close(self) -> None:
-        """Leaves the group; closing that of :func:`init` closes all."""
+        """Leaves the group. Closing the group of :func:`init` closes all groups."""
         check(lib.thunder_close(self._handle))
 
     def __repr__(self) -> str:
@@ -74,7 +74,7 @@ class Group:
         send: tuple[int, int] | None = None,
         recv: tuple[int, int] | None = None,
     ) -> None:
-        """Any operation, in terms of memory: (address, bytes). See thunder.h."""
+        """Runs any operation on memory given as (address, bytes). See thunder.h."""
         r = Request(struct_size=ctypes.sizeof(Request), kind=KINDS[kind], dtype=dtype, op=op, root=root)
         if send is not None:
             r.send, r.send_bytes = send
@@ -88,7 +88,7 @@ _world: Group | None = None
 
 
 def is_available() -> bool:
-    """Whether there is something to communicate with: always."""
+    """Returns whether the package can be used: always True."""
     return True
 
 
@@ -108,12 +108,12 @@ def init(
     timeout: float = 0,
     start_timeout: float = 0,
 ) -> Group:
-    """Joins the job and returns the group of all ranks; later calls return the same.
+    """Joins the job and returns the group of all ranks; later calls return the same group.
 
-    Who this process is comes from the arguments or from the environment that a
-    launcher has set. A process that nobody launched is a group of one; with strict,
-    that is an error. Timeouts are seconds. backend is there for scripts written for
-    MLX and chooses nothing.
+    The rank and the way to the other ranks come from the arguments or from the
+    environment that a launcher has set. A process that was not started as part of a job
+    is a group of one rank; with strict, that is an error. Timeouts are in seconds.
+    backend is accepted for scripts written for MLX and ignored.
     """
     global _world
     with _lock:
@@ -125,7 +125,7 @@ def init(
             atexit.register(_leave, world._handle)
             _world = world
         if strict and _world.size() == 1:
-            raise InvalidCallError("thundercollective: this process is alone; start it with thunder launch, or say who it is")
+            raise InvalidCallError("thundercollective: this process is not part of a job; start it with thunder launch, or pass rank, size and coordinator")
         return _world
 
 
@@ -135,10 +135,10 @@ def _leave(handle: int) -> None:
 
 
 def tell(handle: int) -> None:
-    """Tells the other ranks of the exception that ends this process, if one does: they
-    learn more from it than from a goodbye."""
+    """Sends the text of the exception that ends this process, if there is one, to the
+    other ranks: their errors contain it."""
     error = getattr(sys, "last_value", None)
-    if error is None or hasattr(sys, "ps1"):  # at a prompt, exceptions end nothing
+    if error is None or hasattr(sys, "ps1"):  # at a prompt, exceptions do not end the process
         return
     lines = "".join(traceback.format_exception_only(type(error), error)).splitlines()
     reason = next((line for line in lines if not line.startswith(" ")), type(error).__name__)
@@ -159,9 +159,9 @@ def join(
     timeout: float = 0,
     start_timeout: float = 0,
 ) -> Group:
-    """Like :func:`init`, but joins another job each time."""
+    """Is like :func:`init`, but joins another job each time."""
     if (rank is None) != (size is None):
-        raise InvalidCallError("thundercollective: rank and size go together")
+        raise InvalidCallError("thundercollective: give both rank and size, or neither")
     secret = token.encode() if isinstance(token, str) else token
     options = Options(
         struct_size=ctypes.sizeof(Options), rank=rank or 0, size=size or 0, addrs=" ".join(addrs).encode(),
@@ -176,5 +176,5 @@ def join(
 
 
 def world() -> Group:
-    """The group of :func:`init`, which it calls if nobody has."""
+    """Returns the group of :func:`init`, which it calls if necessary."""
     return _world or init()

@@ -1,13 +1,12 @@
 """Ctrl-C during a blocked call.
 
-Python runs signal handlers between bytecodes, so not while its main thread waits in
-the library. The interpreter does write the number of the signal to a pipe at once; a
-thread reads it and, unless the main thread turns out to be running Python, ends the
-calls that are blocked, whereupon the main thread comes back to Python, which raises
-KeyboardInterrupt.
+Python runs signal handlers between bytecodes, so not while its main thread waits in the
+library. But the interpreter writes the number of a signal to a pipe at once. A thread
+reads it and, unless the main thread runs Python code, aborts the blocked calls. Then the
+main thread returns to Python, which raises KeyboardInterrupt.
 
-It is left alone where the program has a handler of its own for Ctrl-C, which may not
-want the job to end, or has taken the pipe (asyncio does).
+This does nothing if the program has its own handler for Ctrl-C, because that may not
+want to end the job, or if it already uses the pipe, as asyncio does.
 """
 
 import ctypes
@@ -17,14 +16,14 @@ import threading
 
 from ._library import lib
 
-_PAUSE = 0.03  # what the main thread gets to show that it is not blocked
+_PAUSE = 0.03  # time for the main thread to show that it is not blocked
 
 _lock = threading.Lock()
 _watching = False
 
 
 def watch() -> None:
-    """Begins to watch for Ctrl-C; only from the main thread, only once."""
+    """Starts watching for Ctrl-C, if called from the main thread and for the first time."""
     global _watching
     if threading.current_thread() is not threading.main_thread():
         return
@@ -43,7 +42,7 @@ def watch() -> None:
     threading.Thread(target=_read, args=(read_end,), name="thunder-interrupt", daemon=True).start()
 
 
-# Set by the main thread when it runs Python, after the handlers of signals.
+# Set by the main thread when it runs Python code, after signal handlers.
 _alive = threading.Event()
 
 
@@ -52,7 +51,7 @@ def _show_life(_: object) -> int:
     return 0
 
 
-_pending = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(_show_life)  # has to live as long as the process
+_pending = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(_show_life)  # must live as long as the process
 
 
 def _read(read_end: int) -> None:

@@ -37,7 +37,7 @@ class Request(ctypes.Structure):
 
 
 def path() -> Path:
-    """Where the library is: beside this file, or where THUNDER_LIBRARY says."""
+    """Returns the path of the library: THUNDER_LIBRARY, or in the directory of this file."""
     if named := os.environ.get("THUNDER_LIBRARY"):
         return Path(named)
     return Path(__file__).with_name("libthunder.dylib" if sys.platform == "darwin" else "libthunder.so")
@@ -47,7 +47,7 @@ def _load() -> ctypes.CDLL:
     try:
         lib = ctypes.CDLL(str(path()))
     except OSError as e:
-        raise ImportError(f"thundercollective: its library cannot be loaded ({e}); install the package with: pip install ./python") from e
+        raise ImportError(f"thundercollective: cannot load the shared library ({e}); install the package with: pip install ./python") from e
     lib.thunder_last_error.restype = c_char_p
     lib.thunder_init.argtypes = [POINTER(Options), POINTER(c_uint64)]
     lib.thunder_split.argtypes = [c_uint64, c_int64, c_int64, POINTER(c_uint64)]

@@ -16,11 +16,10 @@ from collections.abc import Mapping, Sequence
 def run_ranks(
     args: Sequence[str], n: int, *, env: Mapping[str, str] | None = None, timeout: float = 120, torch: bool = False
 ) -> list[subprocess.CompletedProcess[str]]:
-    """Runs ``python *args`` as n ranks and returns what became of each.
+    """Runs ``python *args`` as n ranks and returns their exit codes and outputs.
 
-    When the time is over, the ranks that are left are ended and print where they
-    were. With torch, the variables are those of torchrun instead of this package's
-    own.
+    Ranks that still run after the timeout are killed; they print their stacks. With
+    torch, the ranks get the variables of torchrun instead of this package's own.
     """
     address = f"127.0.0.1:{_free_port()}"
     processes = [
@@ -43,7 +42,7 @@ def run_ranks(
 
 
 def _end(p: subprocess.Popen[str]) -> str:
-    p.send_signal(signal.SIGABRT)  # faulthandler prints where each thread is
+    p.send_signal(signal.SIGABRT)  # faulthandler prints the stack of each thread
     try:
         output, _ = p.communicate(timeout=5)
     except subprocess.TimeoutExpired:
@@ -68,13 +67,13 @@ def _who(rank: int, n: int, address: str, torch: bool) -> dict[str, str]:
 
 
 def _clean(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment without the traces of a job around this one."""
+    """Returns the environment without the variables of a surrounding job."""
     return {k: v for k, v in env.items() if not k.startswith(("THUNDER_", "MLX_", "OMPI_", "PMI")) or k == "THUNDER_LIBRARY"}
 
 
 def _free_port() -> int:
-    """A port that was free a moment ago, drawn from those that systems do not hand out by
-    themselves: any other may be given to a connection that somebody makes before it is used.
+    """Returns a free port outside of the range that systems use for outgoing connections,
+    so that no connection takes it before it is used.
     """
     for _ in range(100):
         port = 10_000 + secrets.randbelow(20_000)

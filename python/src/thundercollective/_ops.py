@@ -13,7 +13,7 @@ from ._library import OPS
 
 
 def all_reduce(x: Any, op: str = "sum", *, group: Group | None = None, out: Any = None) -> Any:
-    """Combines x of all ranks element by element: sum, prod, min, max, avg, and, or, xor."""
+    """Combines the x of all ranks element by element; op is sum, prod, min, max, avg, and, or, xor."""
     code = _op(op)
     lib = library_of(x)
     src = lib.read(x)
@@ -24,22 +24,22 @@ def all_reduce(x: Any, op: str = "sum", *, group: Group | None = None, out: Any 
 
 
 def all_sum(x: Any, *, group: Group | None = None, stream: Any = None, out: Any = None) -> Any:
-    """The sum of x of all ranks."""
+    """Returns the sum of the x of all ranks."""
     return all_reduce(x, "sum", group=group, out=out)
 
 
 def all_max(x: Any, *, group: Group | None = None, stream: Any = None, out: Any = None) -> Any:
-    """The largest of x of all ranks, element by element."""
+    """Returns the maximum of the x of all ranks, element by element."""
     return all_reduce(x, "max", group=group, out=out)
 
 
 def all_min(x: Any, *, group: Group | None = None, stream: Any = None, out: Any = None) -> Any:
-    """The smallest of x of all ranks, element by element."""
+    """Returns the minimum of the x of all ranks, element by element."""
     return all_reduce(x, "min", group=group, out=out)
 
 
 def all_gather(x: Any, *, group: Group | None = None, stream: Any = None, out: Any = None) -> Any:
-    """x of all ranks, one behind the other along the first axis."""
+    """Returns the x of all ranks, concatenated along the first axis."""
     g = group or world()
     lib = library_of(x)
     src = lib.read(x)
@@ -50,7 +50,7 @@ def all_gather(x: Any, *, group: Group | None = None, stream: Any = None, out: A
 
 
 def reduce_scatter(x: Any, op: str = "sum", *, group: Group | None = None, out: Any = None) -> Any:
-    """Combines x of all ranks and gives rank r the r-th part along the first axis."""
+    """Combines the x of all ranks and returns to rank r the r-th part along the first axis."""
     g = group or world()
     code = _op(op)
     lib = library_of(x)
@@ -62,12 +62,12 @@ def reduce_scatter(x: Any, op: str = "sum", *, group: Group | None = None, out: 
 
 
 def sum_scatter(x: Any, *, group: Group | None = None, stream: Any = None, out: Any = None) -> Any:
-    """:func:`reduce_scatter` of sums, under its name in MLX."""
+    """Is :func:`reduce_scatter` with sum, under its name in MLX."""
     return reduce_scatter(x, "sum", group=group, out=out)
 
 
 def broadcast(x: Any, root: int = 0, *, group: Group | None = None, out: Any = None) -> Any:
-    """x of the root, at all ranks; the others give an array of the same shape and type."""
+    """Returns the x of root on all ranks; the others pass an array of the same shape and type."""
     g = group or world()
     lib = library_of(x)
     src = lib.read(x)
@@ -81,7 +81,7 @@ def broadcast(x: Any, root: int = 0, *, group: Group | None = None, out: Any = N
 
 
 def all_to_all(x: Any, *, group: Group | None = None, out: Any = None) -> Any:
-    """Cuts x along the first axis, sends part r to rank r; parts arrive in order of rank."""
+    """Divides x along the first axis, sends part r to rank r, and returns the received parts in order of rank."""
     g = group or world()
     lib = library_of(x)
     src = lib.read(x)
@@ -92,20 +92,20 @@ def all_to_all(x: Any, *, group: Group | None = None, out: Any = None) -> Any:
 
 
 def send(x: Any, dst: int, *, group: Group | None = None, stream: Any = None) -> Any:
-    """Sends x to a rank, which has to receive as much. Returns x."""
+    """Sends x to rank dst, which must receive an array of the same size. Returns x."""
     src = library_of(x).read(x)
     (group or world()).run("send", dtype=src.dtype, root=dst, send=src.span)
     return x
 
 
 def recv(shape: Sequence[int], dtype: Any, src: int, *, group: Group | None = None, stream: Any = None) -> Any:
-    """Receives an array of that shape and type from a rank, as the type's library has them."""
+    """Receives an array of the given shape and type from rank src; dtype determines the library."""
     lib = library_of_dtype(dtype)
     return _receive(lib, lib.empty_of(tuple(shape), dtype), src, group)
 
 
 def recv_like(x: Any, src: int, *, group: Group | None = None, stream: Any = None) -> Any:
-    """Receives an array of the shape and type of x from a rank."""
+    """Receives an array of the shape and type of x from rank src."""
     lib = library_of(x)
     return _receive(lib, lib.empty(tuple(x.shape), x), src, group)
 
@@ -116,7 +116,7 @@ def barrier(*, group: Group | None = None) -> None:
 
 
 def split(color: int, key: int = -1, *, group: Group | None = None) -> Group | None:
-    """:meth:`Group.split` of the group of all ranks, or of another."""
+    """Calls :meth:`Group.split` of group, or of the group of all ranks."""
     return (group or world()).split(color, key)
 
 
@@ -130,13 +130,13 @@ def _op(name: str) -> int:
     try:
         return OPS[name]
     except KeyError:
-        raise InvalidCallError(f"thundercollective: no reduction {name!r}; choose one of {', '.join(OPS)}") from None
+        raise InvalidCallError(f"thundercollective: unknown reduction {name!r}; use one of {', '.join(OPS)}") from None
 
 
 def _no_order(x: Memory, op: str) -> None:
-    """Complex numbers are pairs of reals, of which only sums are what they seem."""
+    """Complex numbers are combined as pairs of reals, which is only right for sums."""
     if x.width != 1 and op not in ("sum", "avg"):
-        raise InvalidCallError(f"thundercollective: complex numbers cannot be combined by {op}")
+        raise InvalidCallError(f"thundercollective: complex numbers cannot be combined with {op}; use sum or avg")
 
 
 def _divide(x: Memory, g: Group) -> int:
@@ -146,13 +146,13 @@ def _divide(x: Memory, g: Group) -> int:
 
 
 def _target(lib: Library, x: Any, shape: tuple[int, ...], out: Any) -> tuple[Any, Memory]:
-    """The array for a result and its memory."""
+    """Returns the array for a result and its memory."""
     target = lib.empty(shape, x) if out is None else out
     dst = lib.write(target)
     if out is not None:
         src = lib.read(x)
         if dst.shape != shape or (dst.dtype, dst.width) != (src.dtype, src.width):
-            raise InvalidCallError(f"thundercollective: out has shape {dst.shape}, or another type; it has to be {shape}, of the type of the input")
+            raise InvalidCallError(f"thundercollective: out has shape {dst.shape}; it must have shape {shape} and the type of the input")
         if dst.address < src.address + src.bytes and src.address < dst.address + dst.bytes:
             raise InvalidCallError("thundercollective: out overlaps the input")
     return target, dst

@@ -1,4 +1,4 @@
-"""Checks the installation: every operation, on local ranks.
+"""Checks the installation by running every operation on local ranks.
 
     python -m thundercollective.selftest -n 4
 """
@@ -25,7 +25,7 @@ def _expect(name: str, got: object, want: object) -> None:
 
 
 def _rank(g: dist.Group) -> int:
-    """All operations at one rank; returns the number of results checked."""
+    """Runs all operations as one rank; returns the number of results checked."""
     n, r, checked = g.size(), g.rank(), 0
 
     def check(name: str, got: object, want: object) -> None:
@@ -70,7 +70,7 @@ def main() -> int:
         print(_rank(dist.init()))
         return 0
     if args.n < 1:
-        parser.error("-n has to be at least 1")
+        parser.error("-n must be at least 1")
     start = time.monotonic()
     results = run_ranks(["-m", "thundercollective.selftest", "--as-rank"], args.n)
     failed = [(r, p) for r, p in enumerate(results) if p.returncode]

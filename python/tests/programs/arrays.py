@@ -1,4 +1,4 @@
-"""Operations on arrays of the library named: numpy, torch or mlx."""
+"""Runs operations on arrays of the given library: numpy, torch or mlx."""
 
 import sys
 
@@ -84,7 +84,7 @@ if library == "numpy":
     refused(lambda: dist.all_sum(np.ones(4), out=np.ones(4, np.float32)), "type of the input")
     refused(lambda: dist.all_sum(out, out=out), "overlaps")
     refused(lambda: dist.all_max(np.ones(2, np.complex64)), "complex")
-    refused(lambda: dist.all_reduce(np.ones(2), "mean"), "no reduction")
+    refused(lambda: dist.all_reduce(np.ones(2), "mean"), "unknown reduction")
     refused(lambda: dist.all_reduce(np.ones(2), "xor"), "xor")
     refused(lambda: dist.broadcast(np.ones(2), size), "not in the group")
     refused(lambda: dist.average_gradients({"a": "text"}) if size > 1 else dist.init(strict=True), "")

@@ -1,5 +1,5 @@
-"""What a rank sees when something goes wrong: trouble.py numpy|torch KIND... Each kind
-ends with the exception it is about, within its deadline, or the program exits 1."""
+"""Lets something go wrong on one rank: trouble.py numpy|torch KIND... Each kind must raise
+its exception before its deadline; otherwise the program exits with 1."""
 
 import os
 import signal
@@ -79,7 +79,7 @@ def kill(g, rank):
 
 
 def uncaught(g, rank):
-    """The others learn of the exception that ended a rank."""
+    """The error of the other ranks contains the exception that ended a rank."""
     if rank == 1:
         receive(g, 0)
         raise ValueError("the disk is full")
@@ -131,4 +131,4 @@ for kind in kinds:
         reduce(g, 10)
     globals()[kind](g, rank_in(g))
     print(kind, "ok", flush=True)
-os._exit(0)  # what is left of a failed group is not what this is about
+os._exit(0)  # closing a failed group is not tested here

@@ -5,8 +5,8 @@
 
     torch.distributed.init_process_group("thunder")    # or "cpu:thunder"
 
-Processes are started by torchrun or thunder launch. Each process group is a job of
-its own: its ranks meet through PyTorch's store, which also carries their secret.
+Start the processes with torchrun or thunder launch. Each process group is a job of its
+own: its ranks get the address and the token of the job from PyTorch's store.
 """
 
 from ._register import register

@@ -1,8 +1,8 @@
-"""Compiles the backend for the PyTorch that is installed, once.
+"""Compiles the backend for the installed PyTorch, once.
 
-PyTorch's C++ interface differs between its versions, so the package cannot bring the
-compiled backend along. The result is kept in the user's cache under a name that
-changes with everything it depends on.
+PyTorch's C++ interface changes between versions, so the package cannot contain the
+compiled backend. The result is kept in the user's cache, under a name that depends on
+everything that went into it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _SOURCES = ("operation.cpp", "memory.cpp", "backend.cpp", "module.cpp")
 
 
 def load() -> ModuleType:
-    """The compiled backend as a module."""
+    """Returns the compiled backend as a module."""
     name = "thunder_backend"
     path = _cache() / _key() / (name + str(sysconfig.get_config_var("EXT_SUFFIX")))
     if not path.exists():
         path.parent.parent.mkdir(parents=True, exist_ok=True)
         with open(path.parent.parent / "lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # one rank compiles, the others of this machine wait
+            fcntl.flock(lock, fcntl.LOCK_EX)  # one rank compiles, the others on this machine wait
             if not path.exists():
                 _compile(name, path)
     spec = importlib.util.spec_from_file_location(name, path)
@@ -49,7 +49,7 @@ def _cache() -> Path:
 
 
 def _headers() -> Path:
-    """Where thunder.h is: in the installed package, or in the checkout."""
+    """Returns the directory of thunder.h: in the installed package, or in the checkout."""
     installed = _HERE.parent / "include"
     return installed if installed.is_dir() else _HERE.parents[3] / "bindings" / "c"
 
@@ -68,14 +68,14 @@ def _compiler() -> str:
 
 
 def _compile(name: str, path: Path) -> None:
-    """Compiles into a directory of its own and renames it, so that it is there whole or not at all."""
+    """Compiles into a temporary directory and renames it, so that the result is complete or absent."""
     if shutil.which(_compiler()) is None:
-        raise ImportError(f"thundercollective: the PyTorch backend has to be compiled once, and there is no C++ compiler ({_compiler()})")
+        raise ImportError(f"thundercollective: the PyTorch backend must be compiled once, and there is no C++ compiler ({_compiler()})")
     print(f"thundercollective: compiling the backend for PyTorch {torch.__version__}, once; this takes about a minute", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(dir=path.parent.parent) as scratch:
         built = Path(scratch) / "built"
         built.mkdir()
-        # All sources as one: nearly all the time goes into PyTorch's headers.
+        # All sources in one: parsing PyTorch's headers takes most of the time.
         whole = Path(scratch) / "whole.cpp"
         whole.write_text("".join(f'#include "{_HERE / source}"\n' for source in _SOURCES))
         _run(whole, name, built / path.name)

@@ -1,4 +1,4 @@
-"""Makes process groups of the backend."""
+"""Registers the backend and makes its process groups."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _LONGEST_START = timedelta(minutes=5)
 
 
 def register() -> None:
-    """Tells torch.distributed of the backend; doing so again is harmless."""
+    """Registers the backend with torch.distributed, once."""
     if "THUNDER" not in dist.Backend._plugins:
         dist.Backend.register_backend("thunder", _create, extended_api=True, devices=["cpu"])
 
 
 def _create(group: Any, options: Any) -> Any:
-    """What torch.distributed calls for a new process group."""
+    """Is called by torch.distributed for a new process group."""
     timeout = getattr(options, "_timeout", None) or group.timeout
     return make(group.store, group.group_rank, group.group_size, timeout if isinstance(timeout, timedelta) else timedelta(seconds=timeout))
 
 
 def make(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
-    """Joins ranks that have a store in common and returns their backend."""
+    """Joins the ranks that share a store and returns their backend."""
     from ._build import load
 
     native = load()
@@ -47,7 +47,7 @@ def make(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
         start_timeout=min(timeout, _LONGEST_START).total_seconds(),
     )
     backend = native.create(str(path()), joined._handle, timeout)
-    # A rank that ends without destroy_process_group still says goodbye.
+    # A rank that ends without destroy_process_group still closes its group.
     atexit.register(_shut, weakref.ref(backend), joined._handle)
     return backend
 
@@ -59,8 +59,8 @@ def _shut(ref: weakref.ref[Any], handle: int) -> None:
 
 
 def _own_address() -> str:
-    """An address of this machine that the others reach, with a port nobody uses: the
-    one that this machine itself would use to reach the master."""
+    """Returns an address of this machine that the others can reach, the one that it would
+    use to reach the master, with a free port."""
     master = os.environ.get("MASTER_ADDR") or "127.0.0.1"
     family, _, _, _, target = socket.getaddrinfo(master, int(os.environ.get("MASTER_PORT") or 1), type=socket.SOCK_DGRAM)[0]
     with socket.socket(family, socket.SOCK_DGRAM) as probe:

@@ -30,7 +30,7 @@ c10::intrusive_ptr<Operation> Backend::begin(OpType type) {
 
 Backend::WorkPtr Backend::launch(c10::intrusive_ptr<Operation> op, std::chrono::milliseconds timeout, bool asynchronous) {
   if (op == coalesced_) {
-    return op; // begun by endCoalescing
+    return op; // endCoalescing starts it
   }
   if (timeout == c10d::kUnsetTimeout && timeout_ != initial_timeout_) {
     timeout = timeout_;
@@ -38,19 +38,19 @@ Backend::WorkPtr Backend::launch(c10::intrusive_ptr<Operation> op, std::chrono::
   if (timeout != c10d::kUnsetTimeout) {
     op->set_timeout(timeout);
   }
-  // Without a second thread where the caller is going to wait at once: that is
-  // what makes small operations quick.
+  // If the caller waits at once, run it without a second thread: that makes small
+  // operations fast.
   asynchronous ? op->start() : op->run();
   return op;
 }
 
 void Backend::startCoalescing() {
-  TORCH_CHECK(!coalesced_, "thunder: coalescing has begun already");
+  TORCH_CHECK(!coalesced_, "thunder: coalescing has already started");
   coalesced_ = begin(OpType::COALESCED);
 }
 
 Backend::WorkPtr Backend::endCoalescing() {
-  TORCH_CHECK(coalesced_, "thunder: coalescing has not begun");
+  TORCH_CHECK(coalesced_, "thunder: coalescing has not started");
   auto op = std::move(coalesced_);
   coalesced_.reset();
   return launch(std::move(op), c10d::kUnsetTimeout, true);
@@ -89,7 +89,7 @@ Backend::WorkPtr Backend::reduce(Tensors& tensors, const c10d::ReduceOptions& op
   const auto& t = only(tensors);
   const int dtype = reduce_type(t, opts.reduceOp), reduction = reduce_op(opts.reduceOp);
   auto input = summand(*op, t, opts.reduceOp);
-  // In place on the input or its copy; only the root's becomes the result.
+  // In place on the input or its copy; the result is only on the root.
   auto& r = op->add(THUNDER_REDUCE, dtype);
   r.op = reduction;
   r.root = static_cast<int32_t>(opts.rootRank);
@@ -163,8 +163,8 @@ void Backend::add_allgather_into(Operation& op, const at::Tensor& out, const at:
   op.add_output(out);
 }
 
-// Whether two tensors share memory. Some callers gather into a buffer that holds
-// their own part already.
+// Returns whether two tensors share memory. Some callers gather into a buffer that already
+// contains their own part.
 static bool overlap(const at::Tensor& a, const at::Tensor& b) {
   auto first = static_cast<const char*>(a.const_data_ptr()), second = static_cast<const char*>(b.const_data_ptr());
   return a.nbytes() > 0 && b.nbytes() > 0 && first < second + b.nbytes() && second < first + a.nbytes();
@@ -199,7 +199,7 @@ void Backend::add_reduce_scatter(Operation& op, const at::Tensor& out, const at:
 
 Backend::WorkPtr Backend::reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs, const c10d::ReduceScatterOptions& opts) {
   TORCH_CHECK_VALUE(
-      inputs.size() == 1 && inputs[0].size() == static_cast<size_t>(size_), "thunder: reduce_scatter wants one input per rank");
+      inputs.size() == 1 && inputs[0].size() == static_cast<size_t>(size_), "thunder: reduce_scatter needs one input per rank");
   auto op = begin(OpType::REDUCE_SCATTER);
   const auto& out = only(outputs);
   const auto& in = inputs[0];
@@ -213,7 +213,7 @@ Backend::WorkPtr Backend::reduce_scatter(Tensors& outputs, std::vector<Tensors>&
   for (int i = 0; i < size_; i++) {
     auto part = summand(*op, in[i], opts.reduceOp);
     if (part.is_same(in[i])) {
-      part = op->hold(in[i].clone()); // the input stays as it is
+      part = op->hold(in[i].clone()); // the input must not change
     }
     auto& r = op->add(THUNDER_REDUCE, dtype);
     r.op = reduction;
@@ -249,7 +249,7 @@ Backend::WorkPtr Backend::gather(std::vector<Tensors>& outputs, Tensors& inputs,
   at::Tensor whole;
   if (opts.rootRank == rank_) {
     TORCH_CHECK_VALUE(
-        outputs.size() == 1 && outputs[0].size() == static_cast<size_t>(size_), "thunder: gather wants one output per rank at its root");
+        outputs.size() == 1 && outputs[0].size() == static_cast<size_t>(size_), "thunder: gather needs one output per rank on the root");
     check_same_type(outputs[0][0], in);
     whole = unpacked(*op, outputs[0]);
     for (const auto& t : outputs[0]) {
@@ -275,7 +275,7 @@ Backend::WorkPtr Backend::scatter(Tensors& outputs, std::vector<Tensors>& inputs
   at::Tensor whole;
   if (opts.rootRank == rank_) {
     TORCH_CHECK_VALUE(
-        inputs.size() == 1 && inputs[0].size() == static_cast<size_t>(size_), "thunder: scatter wants one input per rank at its root");
+        inputs.size() == 1 && inputs[0].size() == static_cast<size_t>(size_), "thunder: scatter needs one input per rank on the root");
     check_same_type(inputs[0][0], out);
     whole = packed(*op, inputs[0]);
   }
@@ -293,7 +293,7 @@ Backend::WorkPtr Backend::scatter(Tensors& outputs, std::vector<Tensors>& inputs
 
 Backend::WorkPtr Backend::alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& opts) {
   const auto n = static_cast<size_t>(size_);
-  TORCH_CHECK_VALUE(outputs.size() == n && inputs.size() == n, "thunder: all_to_all wants one input and one output per rank");
+  TORCH_CHECK_VALUE(outputs.size() == n && inputs.size() == n, "thunder: all_to_all needs one input and one output per rank");
   auto op = begin(OpType::ALLTOALL);
   check_same_type(outputs[0], inputs[0]);
   auto from = packed(*op, inputs), to = unpacked(*op, outputs);
@@ -309,7 +309,8 @@ Backend::WorkPtr Backend::alltoall(Tensors& outputs, Tensors& inputs, const c10d
   return launch(op, opts.timeout, opts.asyncOp);
 }
 
-// How many elements each rank's part has, by its rows; none given: equal parts.
+// Returns the number of elements of each rank's part, from its rows; equal parts if rows
+// is empty.
 static std::vector<int64_t> part_lengths(const at::Tensor& t, const std::vector<int64_t>& rows, int size) {
   TORCH_CHECK_VALUE(t.dim() > 0, "thunder: all_to_all_single of a tensor without dimensions");
   TORCH_CHECK_VALUE(rows.empty() || rows.size() == static_cast<size_t>(size), "thunder: ", rows.size(), " split sizes on ", size, " ranks");
@@ -342,8 +343,8 @@ Backend::WorkPtr Backend::alltoall_base(
   return launch(op, opts.timeout, opts.asyncOp);
 }
 
-// Messages to a rank arrive in the order in which they were sent; tags are not
-// looked at, as with NCCL.
+// Messages to a rank arrive in the order in which they were sent; tags are ignored, as
+// with NCCL.
 Backend::WorkPtr Backend::send(Tensors& tensors, int to, int /*tag*/) {
   auto op = begin(OpType::SEND);
   auto input = readable(*op, only(tensors));
@@ -365,7 +366,7 @@ Backend::WorkPtr Backend::recv(Tensors& tensors, int from, int /*tag*/) {
 }
 
 Backend::WorkPtr Backend::recvAnysource(Tensors&, int) {
-  TORCH_CHECK_NOT_IMPLEMENTED(false, "thunder: recv has to name its source (src=)");
+  TORCH_CHECK_NOT_IMPLEMENTED(false, "thunder: recv needs a source (src=)");
 }
 
 Backend::WorkPtr Backend::barrier(const c10d::BarrierOptions& opts) {
@@ -377,7 +378,7 @@ Backend::WorkPtr Backend::barrier(const c10d::BarrierOptions& opts) {
 void Backend::monitoredBarrier(const c10d::BarrierOptions& opts, bool /*wait_all_ranks*/) {
   auto op = begin(OpType::BARRIER);
   op->add(THUNDER_BARRIER);
-  // The error of a deadline names all ranks that did not come.
+  // The error of a timeout names all ranks that did not arrive.
   launch(op, opts.timeout, true)->wait();
 }
 

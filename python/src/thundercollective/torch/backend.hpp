@@ -1,5 +1,5 @@
-// The backend "thunder" of torch.distributed: each operation becomes a request of
-// libthunder on the memory of its tensors.
+// The backend "thunder" of torch.distributed. It turns each operation into requests of
+// libthunder on the memory of the tensors.
 #pragma once
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
@@ -21,14 +21,14 @@ class Backend : public c10d::Backend {
   const std::string getBackendName() const override { return "thunder"; }
   c10::intrusive_ptr<Options> getBackendOptions() override;
   uint64_t getSequenceNumberForGroup() override { return number_; }
-  void setSequenceNumberForGroup() override {} // they start at 0 everywhere
+  void setSequenceNumberForGroup() override {} // starts at 0 on all ranks
   void setTimeout(std::chrono::milliseconds timeout) override { timeout_ = timeout; }
   void abort() override { lib_->abort(comm_, "the process group was aborted"); }
   void shutdown() override { close(); }
   void close();
 
   bool supportsSplitting() const override { return true; }
-  // A group of some of the ranks, which meet through the store like those of any other.
+  // Makes a group of some of the ranks, which join through the store as for any group.
   c10::intrusive_ptr<c10d::Backend> split(
       const c10::intrusive_ptr<c10d::Store>& store, const std::vector<int>& ranks, const c10::intrusive_ptr<Options>& opts) override;
 
@@ -59,7 +59,7 @@ class Backend : public c10d::Backend {
 
  private:
   c10::intrusive_ptr<Operation> begin(c10d::OpType type);
-  // Adds one request each to an operation.
+  // Each adds one request to an operation.
   void add_allreduce(Operation& op, const at::Tensor& t, const c10d::ReduceOp& how);
   void add_allgather(Operation& op, const Tensors& out, const at::Tensor& in);
   void add_allgather_into(Operation& op, const at::Tensor& out, const at::Tensor& in);
@@ -68,7 +68,7 @@ class Backend : public c10d::Backend {
 
   std::shared_ptr<Library> lib_;
   const thunder_comm comm_;
-  const std::chrono::milliseconds initial_timeout_; // that of the library's own
+  const std::chrono::milliseconds initial_timeout_; // the one that the library was given
   std::chrono::milliseconds timeout_;
   std::atomic<uint64_t> number_{0};
   std::atomic<bool> closed_{false};

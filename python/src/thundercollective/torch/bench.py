@@ -1,10 +1,10 @@
-"""All-reduce and a DDP step through PyTorch, on thunder and on Gloo, in one run.
+"""Measures all-reduce and a DDP step in PyTorch, with thunder and with Gloo.
 
     python -m thundercollective.torch.bench -n 2
 
-Both backends are measured in the same processes, in turns, so that what else the
-machine does meets both. Times are of the slowest rank; the best of several rounds
-counts. Results are checked.
+It measures both backends in the same processes, in turns, so that other load on the
+machine affects both. A time is that of the slowest rank, in the best of several rounds.
+Results are checked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROUNDS = 5
 
 
 def _best(groups: dict[str, Any], f: Callable[[Any], None], iterations: int) -> dict[str, float]:
-    """Seconds of one call, by backend."""
+    """Returns the seconds of one call, by backend."""
     import torch
     import torch.distributed as dist
 
@@ -57,7 +57,7 @@ def _all_reduce(groups: dict[str, Any], size: int) -> dict[str, float]:
 
 
 def _ignore(_: object) -> None:
-    """For calls whose result is of no interest."""
+    """Ignores the result of a call."""
 
 
 def _ddp_step(groups: dict[str, Any], width: int) -> dict[str, float]:

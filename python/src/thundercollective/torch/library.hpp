@@ -1,5 +1,5 @@
-// The functions of libthunder that the backend calls, found at run time in the copy
-// of the library that the Python package has loaded.
+// The functions of libthunder that the backend calls. They are looked up at run time in
+// the library that the Python package has loaded.
 #pragma once
 
 #include <dlfcn.h>

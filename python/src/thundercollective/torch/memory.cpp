@@ -5,7 +5,7 @@
 namespace thunder {
 
 void check_tensor(const at::Tensor& t) {
-  TORCH_CHECK_TYPE(t.defined(), "thunder: an undefined tensor");
+  TORCH_CHECK_TYPE(t.defined(), "thunder: the tensor is undefined");
   TORCH_CHECK_TYPE(t.device().is_cpu(), "thunder: the tensor is on ", t.device(), "; this backend is for the CPU");
   TORCH_CHECK_TYPE(t.layout() == at::kStrided, "thunder: the tensor is ", t.layout(), "; only dense ones can be sent");
 }
@@ -15,7 +15,7 @@ void check_same_type(const at::Tensor& a, const at::Tensor& b) {
 }
 
 const at::Tensor& only(const std::vector<at::Tensor>& tensors) {
-  TORCH_CHECK_VALUE(tensors.size() == 1, "thunder: ", tensors.size(), " tensors where there has to be one");
+  TORCH_CHECK_VALUE(tensors.size() == 1, "thunder: ", tensors.size(), " tensors, want one");
   check_tensor(tensors[0]);
   return tensors[0];
 }
@@ -131,7 +131,7 @@ static at::Tensor room_for(const std::vector<at::Tensor>& parts) {
   return at::empty({total}, parts.at(0).options().memory_format(at::MemoryFormat::Contiguous));
 }
 
-// Calls f with each part and its place in whole.
+// Calls f with each part and the slice of whole that belongs to it.
 template <typename F>
 static void each_part(const std::vector<at::Tensor>& parts, const at::Tensor& whole, F f) {
   int64_t at = 0;

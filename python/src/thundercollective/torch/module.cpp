@@ -1,4 +1,4 @@
-// What Python sees of the backend.
+// The Python module of the backend.
 #include <pybind11/chrono.h>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <torch/csrc/utils/pybind.h>
@@ -7,8 +7,7 @@
 
 #include <algorithm>
 
-// Here, and not with the rest of the backend, because it calls Python: that is where
-// groups are made.
+// Not in backend.cpp, because it calls Python, which makes the groups.
 c10::intrusive_ptr<c10d::Backend> thunder::Backend::split(
     const c10::intrusive_ptr<c10d::Store>& store, const std::vector<int>& ranks, const c10::intrusive_ptr<Options>& opts) {
   auto mine = std::find(ranks.begin(), ranks.end(), rank_);

@@ -57,9 +57,9 @@ void Operation::run() {
 }
 
 void Operation::start() {
-  left_ = requests_.size() + 1; // the one is taken back below, when all have begun
+  left_ = requests_.size() + 1; // the extra one is removed below, when all have started
   for (const auto& r : requests_) {
-    c10::raw::intrusive_ptr::incref(this); // given back by request_done
+    c10::raw::intrusive_ptr::incref(this); // released by request_done
     if (int code = lib_->start(comm_, &r, request_done, this, nullptr); code != THUNDER_OK) {
       request_done(this, code, lib_->last_error());
     }
@@ -83,7 +83,7 @@ void Operation::count_down(int code, const std::string& text) {
       return;
     }
   }
-  complete(); // only the last one comes here
+  complete(); // only the last request gets here
 }
 
 void Operation::complete() {
@@ -140,7 +140,7 @@ bool Operation::isSuccess() const {
 
 bool Operation::wait(std::chrono::milliseconds timeout) {
   using clock = std::chrono::steady_clock;
-  constexpr std::chrono::milliseconds slice(100); // how long Ctrl-C may go unnoticed
+  constexpr std::chrono::milliseconds slice(100); // between checks for Ctrl-C
   const bool bounded = timeout > std::chrono::milliseconds(0);
   const auto deadline = bounded ? clock::now() + timeout : clock::time_point::max();
   std::unique_lock<std::mutex> lock(mutex_);
@@ -155,15 +155,15 @@ bool Operation::wait(std::chrono::milliseconds timeout) {
   lock.unlock();
   if (exception_) {
     if (code_ == THUNDER_ABORTED) {
-      check_signals(); // Ctrl-C may have been what ended it
+      check_signals(); // Ctrl-C may have ended it
     }
     std::rethrow_exception(exception_);
   }
   return true;
 }
 
-// Runs Python's signal handlers, as the interpreter would if this were its code. If
-// one raises, the buffers have to be free before it can go on.
+// Runs Python's signal handlers, as the interpreter does between bytecodes. If one raises,
+// the exception may only propagate when the buffers are no longer in use.
 void Operation::check_signals() {
   if (!Py_IsInitialized()) {
     return;

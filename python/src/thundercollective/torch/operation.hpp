@@ -1,4 +1,4 @@
-// An operation of torch.distributed under way.
+// A running operation of torch.distributed.
 #pragma once
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
@@ -12,29 +12,29 @@
 
 namespace thunder {
 
-// Throws what a code of thunder.h means to PyTorch.
+// Throws PyTorch's exception for a code of thunder.h.
 [[noreturn]] void raise(int code, const std::string& text);
 
-// One or more requests that count as one operation: it is done when all of them
-// are. It holds the tensors whose memory they use.
+// One or more requests that form one operation, which is done when all of them are. It
+// holds the tensors whose memory they use.
 class Operation : public c10d::Work {
  public:
   Operation(std::shared_ptr<Library> lib, thunder_comm comm, int rank, c10d::OpType type, uint64_t number);
 
   // Keeps a tensor alive until the operation is done.
   at::Tensor hold(at::Tensor t);
-  // Adds to the tensors that the future and result() give.
+  // Adds a tensor to those that the future and result() return.
   void add_output(at::Tensor t) { outputs_.push_back(std::move(t)); }
-  // What remains to be done when all requests have succeeded, such as copies out of
-  // contiguous memory.
+  // Adds a function to call when all requests have succeeded, such as a copy from a
+  // contiguous tensor.
   void afterwards(std::function<void()> f) { after_.push_back(std::move(f)); }
-  // Adds a request. Its counts, if any, are kept here.
+  // Adds a request. keep stores the counts of a request.
   thunder_request& add(int kind, int dtype = 0);
   const int64_t* keep(std::vector<int64_t> counts);
 
-  // Bounds all requests added so far.
+  // Sets the timeout of all requests added so far.
   void set_timeout(std::chrono::milliseconds timeout);
-  // Performs the requests, or begins them. Errors come from wait.
+  // Runs the requests and waits for them, or starts them. wait throws their errors.
   void run();
   void start();
 
@@ -63,8 +63,8 @@ class Operation : public c10d::Work {
   std::vector<at::Tensor> outputs_;
   std::vector<std::function<void()>> after_;
 
-  // Under mutex_ of the base.
-  size_t left_ = 0; // requests not done
+  // Protected by mutex_ of the base class.
+  size_t left_ = 0; // requests that are not done
   int code_ = THUNDER_OK; // the first failure
   std::string text_;
   c10::intrusive_ptr<c10::ivalue::Future> future_;

@@ -8,25 +8,25 @@ import (
 	"syscall"
 )
 
-const folderPrefix = "thunder-job-"
+const jobDirPrefix = "thunder-job-"
 
-// A folder is where a job's files are. Its lock is held for as long as the agent
-// lives, however it dies.
-type folder struct {
+// A jobDir is the directory of a job's files. Its lock is held as long as the agent lives,
+// however it ends.
+type jobDir struct {
 	path string
 	lock *os.File
 }
 
-// newFolder makes a folder that only the user can enter, and removes those whose
-// agents were killed before they could.
-func newFolder() (*folder, error) {
+// newJobDir creates a directory that only the user can enter, and removes those of agents
+// that were killed before they could remove them.
+func newJobDir() (*jobDir, error) {
 	removeStale()
-	// It gets its name when it is locked, so that nobody takes it for stale.
+	// It gets its final name after it is locked, so that no other agent takes it for stale.
 	tmp, err := os.MkdirTemp("", "thunder-new-")
 	if err != nil {
 		return nil, err
 	}
-	f := &folder{path: filepath.Join(filepath.Dir(tmp), folderPrefix+strings.TrimPrefix(filepath.Base(tmp), "thunder-new-"))}
+	f := &jobDir{path: filepath.Join(filepath.Dir(tmp), jobDirPrefix+strings.TrimPrefix(filepath.Base(tmp), "thunder-new-"))}
 	f.lock, err = lockFile(filepath.Join(tmp, "lock"), os.O_CREATE)
 	if err == nil {
 		err = os.Rename(tmp, f.path)
@@ -37,13 +37,13 @@ func newFolder() (*folder, error) {
 	return f, nil
 }
 
-// remove removes the folder and lets go of its lock, in this order.
-func (f *folder) remove() {
+// remove removes the directory and then releases its lock.
+func (f *jobDir) remove() {
 	os.RemoveAll(f.path)
 	f.lock.Close()
 }
 
-// lockFile opens a file and locks it, or fails when somebody else has.
+// lockFile opens a file and locks it. It fails if another process has locked it.
 func lockFile(name string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|flag, 0o600)
 	if err != nil {
@@ -57,9 +57,9 @@ func lockFile(name string, flag int) (*os.File, error) {
 }
 
 func removeStale() {
-	stale, _ := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*"))
+	stale, _ := filepath.Glob(filepath.Join(os.TempDir(), jobDirPrefix+"*"))
 	for _, path := range stale {
-		// Another user's cannot be opened.
+		// The directory of another user cannot be opened.
 		if lock, err := lockFile(filepath.Join(path, "lock"), 0); err == nil {
 			os.RemoveAll(path)
 			lock.Close()

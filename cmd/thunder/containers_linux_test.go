@@ -78,10 +78,10 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// TestNeighboursApart: ranks of one machine that no Unix socket can join, as in containers
+// TestIsolatedRanks: ranks of one machine that share no Unix socket, as in containers
 // with a network and files of their own, compute the right results over TCP, and it is
 // said that they could be faster. If they have files in common they share memory.
-func TestNeighboursApart(t *testing.T) {
+func TestIsolatedRanks(t *testing.T) {
 	spaces := netns.New(t, 2)
 	netns.Run(t, "ip", "-n", spaces[0], "link", "add", "v", "type", "veth", "peer", "name", "v", "netns", spaces[1])
 	for i, ns := range spaces {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestBenchWays: a row says in which way ranks of one machine did what was measured, and
+// TestBenchPaths: a row names the path that ranks of one machine took, and
 // only messages are predicted.
-func TestBenchWays(t *testing.T) {
+func TestBenchPaths(t *testing.T) {
 	rows := rowsOf(t, "bench", "allreduce", "--json", "--explain", "--fabric", "shm", "--min", "64", "--max", "256KiB", "--factor", "4096", "--iters", "2")
 	if len(rows) != 2 || rows[0].Algo != "board" || rows[1].Algo != "roundtrip" {
 		t.Fatalf("got %+v, want a row on the board and one of round trips", rows)

@@ -15,16 +15,16 @@ import (
 	"thundercollective/internal/launch/local"
 )
 
-// death kills a rank in the middle of an all-reduce and shows that the others
-// notice and say which one it was.
-func (d *demo) death(ctx context.Context) error {
+// killRank kills a rank in the middle of an all-reduce and shows that the others notice and
+// name it.
+func (d *demo) killRank(ctx context.Context) error {
 	if d.ranks < 2 {
 		return nil
 	}
 	d.say("\n%s\n", d.color.Bold("5. And when a rank dies? One is killed in the middle of an all-reduce"))
 	const victim = 1
-	// The first size is over in a moment and shows that the ranks are at work;
-	// the second would take minutes.
+	// The first size takes a moment and shows that the ranks are working; the second would
+	// take minutes.
 	cfg := bench.Config{Mode: bench.AllReduce, DType: thunder.F32, Op: thunder.Sum, Min: 4, Max: 16 << 20, Factor: 4 << 20,
 		Iters: 5000, Fabric: "tcp", NoCheck: true}
 	var (
@@ -43,8 +43,7 @@ func (d *demo) death(ctx context.Context) error {
 	err := run.run(ctx, func(bench.Row) {
 		mu.Lock()
 		defer mu.Unlock()
-		// The rank took part in this row a moment ago, so the number is still its
-		// own.
+		// The rank took part in this row a moment ago, so the process ID is still its own.
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 		killed = time.Now()
 	}, &said)
@@ -63,6 +62,6 @@ func (d *demo) death(ctx context.Context) error {
 	if named != d.ranks-1 {
 		return fmt.Errorf("killed rank %d, but %d of %d others named it", victim, named, d.ranks-1)
 	}
-	d.say("   %s\n", d.color.Good(fmt.Sprintf("ok  all %d others named rank %d and were gone after %v", named, victim, took)))
+	d.say("   %s\n", d.color.Good(fmt.Sprintf("ok  all %d others named rank %d and ended after %v", named, victim, took)))
 	return nil
 }

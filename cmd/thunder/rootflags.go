@@ -8,17 +8,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The first program of this name took its flags on the root command. firstFlags
-// keeps them: one rank, one mode, one size, one result on each rank, over TCP as
-// then.
-type firstFlags struct {
+// rootFlags are the flags of the root command itself. Without a verb, thunder is one rank
+// that measures one mode at one size over TCP, and each rank prints its own result. The
+// first program of this project worked like this.
+type rootFlags struct {
 	mode string
 	join joinFlags
 	work workFlags
 	json bool
 }
 
-func (f *firstFlags) add(cmd *cobra.Command) {
+func (f *rootFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	f.join.add(fs)
@@ -31,9 +31,9 @@ func (f *firstFlags) add(cmd *cobra.Command) {
 	f.work.complete(cmd)
 }
 
-// run is the root command's own work: one rank, one mode, one size. Unlike the
-// ranks of bench, each prints its own result.
-func (f *firstFlags) run(cmd *cobra.Command) error {
+// run measures one mode at one size as one rank. Unlike in bench, each rank prints its own
+// result.
+func (f *rootFlags) run(cmd *cobra.Command) error {
 	fs := cmd.Flags()
 	cfg, err := f.work.config(fs, f.mode, "tcp")
 	if err != nil {
@@ -62,7 +62,7 @@ func (f *firstFlags) run(cmd *cobra.Command) error {
 	return wrongError(rows)
 }
 
-// sentence is a row for people who asked for one row only.
+// sentence describes a single row in one line.
 func sentence(r bench.Row) string {
 	s := fmt.Sprintf("rank %d of %d: %s of %s x %d in %.3g s: %s both ways, %s each (p99 %s)",
 		r.Rank, r.WorldSize, r.Mode, bench.FormatSize(float64(r.SizeBytes)), r.Iters, r.ElapsedSecs,

@@ -13,19 +13,19 @@ import (
 	"time"
 )
 
-const deathRanks = 3
+const killedRanks = 3
 
 // An unending is a benchmark whose second row would take many minutes.
 type unending struct {
 	cmd    *exec.Cmd
 	stderr *bytes.Buffer
-	ranks  [deathRanks]int // process of each rank
+	ranks  [killedRanks]int // process of each rank
 }
 
 // startUnending returns when the ranks are at work on the second row.
 func startUnending(t *testing.T) *unending {
 	t.Helper()
-	cmd := command(t, "bench", "allreduce", "-n", strconv.Itoa(deathRanks), "--json",
+	cmd := command(t, "bench", "allreduce", "-n", strconv.Itoa(killedRanks), "--json",
 		"--min", "4", "--max", "64MiB", "--factor", strconv.Itoa(16<<20), "--iters", "3000", "--warmup", "0")
 	u := &unending{cmd: cmd, stderr: &bytes.Buffer{}}
 	cmd.Stderr = u.stderr
@@ -69,8 +69,8 @@ func (u *unending) findRanks(t *testing.T) {
 			}
 		}
 	}
-	if found != deathRanks {
-		t.Fatalf("found %d ranks, want %d", found, deathRanks)
+	if found != killedRanks {
+		t.Fatalf("found %d ranks, want %d", found, killedRanks)
 	}
 }
 
