@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"thundercollective/fabric"
-	"thundercollective/internal/provider/linktable"
+	"thundercollective/internal/linktable"
 	"thundercollective/internal/provider/tcp"
 )
 

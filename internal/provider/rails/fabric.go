@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"thundercollective/fabric"
-	"thundercollective/internal/provider/linktable"
+	"thundercollective/internal/linktable"
 )
 
 var _ fabric.Fabric = (*Fabric)(nil)

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"thundercollective/fabric"
-	"thundercollective/internal/provider/sendqueue"
+	"thundercollective/internal/sendqueue"
 	"thundercollective/internal/traffic"
 )
 

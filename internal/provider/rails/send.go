@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"thundercollective/fabric"
-	"thundercollective/internal/provider/sendqueue"
+	"thundercollective/internal/sendqueue"
 )
 
 // A sender is the sending side of a link: it cuts messages into segments, queues them

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"thundercollective/fabric"
-	"thundercollective/internal/provider/linktable"
+	"thundercollective/internal/linktable"
 )
 
 var errClosed = fabric.ErrClosed

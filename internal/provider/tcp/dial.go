@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"thundercollective/fabric"
-	"thundercollective/internal/provider/linktable"
+	"thundercollective/internal/linktable"
 	"thundercollective/internal/rendezvous/handshake"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"thundercollective/fabric"
 	"thundercollective/internal/ctxwatch"
-	"thundercollective/internal/provider/linktable"
-	"thundercollective/internal/provider/sendqueue"
+	"thundercollective/internal/linktable"
 	"thundercollective/internal/publish"
+	"thundercollective/internal/sendqueue"
 	"thundercollective/internal/spin"
 )
 

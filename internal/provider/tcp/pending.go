@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"thundercollective/fabric"
-	"thundercollective/internal/provider/linktable"
+	"thundercollective/internal/linktable"
 )
 
 // pending is a link from the moment somebody wants it: its streams come in one by
