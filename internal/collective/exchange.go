@@ -9,8 +9,8 @@ import (
 )
 
 // An exchange is a plan of two ranks in which a rank sends at most one message, receives
-// at most one, and does nothing else that anybody waits for. It needs no lanes and no
-// outbox. The messages are those of the schedule, so the peer cannot tell whether this
+// at most one, and does nothing else that anybody waits for. It needs no lanes. The
+// messages are those of the schedule, so the peer cannot tell whether this
 // rank takes this path or that of the messages.
 type exchange struct {
 	peer    int

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// boardDepth is how many rounds a rank may be ahead of those who only look.
+	// boardDepth is how many rounds a rank may be ahead of ranks that only look.
 	boardDepth = 16
 	// boardRoom is the longest message. All entries of a rank are to stay in the
-	// second-level cache of those who read them.
+	// second-level cache of the ranks that read them.
 	boardRoom = 16 << 10
 	// boardInline is the longest message that is shown with its tag, in lines that
 	// follow each other; the shortest ones take only the first.
 	boardInline = 336
 	// boardSwapped is from how many bytes on two ranks swap (see Swap).
 	boardSwapped = 81
-	// boardReports is how often, in rounds, a rank says how far it is. It has to be
+	// boardReports is how often, in rounds, a rank reports how far it is. It has to be
 	// well below boardDepth, or ranks could wait for each other.
 	boardReports = 4
 	// boardPolls is how often an entry is looked for before anything else is.

@@ -22,15 +22,15 @@ type Config struct {
 	Near func(peer int) bool
 	// Require makes it an error for a pair not to share memory.
 	Require bool
-	// Private keeps memory that is not of Alloc from being read by peers, and this
-	// rank from reading theirs.
+	// Private keeps peers from reading memory that is not of Alloc, and this rank from
+	// reading theirs.
 	Private bool
 	// Spin is how long a waiting rank polls before it sleeps.
 	Spin time.Duration
 	// Crowded: more ranks than cores share the machine, so between polls the core is
 	// offered to the others.
 	Crowded bool
-	// Logger is told which pairs share memory, and why others do not; warned if those
+	// Logger gets which pairs share memory and why others do not, as a warning if those
 	// are on one machine.
 	Logger *slog.Logger
 	// Portable does without what only Linux has, futexes and sockets without a name in a

@@ -66,8 +66,8 @@ func sweepDoors(dir string) {
 	}
 }
 
-// admit returns the connection of the peer, which has come already and says theirs. Who
-// says something else is sent away.
+// admit returns the connection of the peer, which has dialled already and sends theirs.
+// Connections that send anything else are closed.
 func (d door) admit(ctx context.Context, mine, theirs nonce) (*net.UnixConn, error) {
 	if err := d.SetDeadline(time.Now().Add(passTime)); err != nil {
 		return nil, err

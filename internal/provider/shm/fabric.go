@@ -16,11 +16,11 @@ var _ fabric.Fabric = (*Fabric)(nil)
 // Fabric is one rank's fabric.Fabric over shared memory, and over the bootstrap
 // for peers that share none.
 type Fabric struct {
-	cfg  Config
-	host string
-	id   nonce    // of the home segment and of what Alloc returns
-	home *segment // where our bells are; nil where no memory can be shared
-	beds []bed    // by bell
+	cfg   Config
+	host  string
+	id    nonce     // of the home segment and of what Alloc returns
+	home  *segment  // where our bells are; nil where no memory can be shared
+	bells []ownBell // by number
 
 	serial  atomic.Uint32 // of the last segment; the home segment is the first
 	sharers atomic.Uint32 // peers so far with which memory is shared
@@ -72,11 +72,11 @@ func New(cfg Config) (*Fabric, error) {
 		cfg.Logger.Debug("no shared memory", "err", err)
 		return f, nil
 	}
-	f.beds = make([]bed, bells)
-	for i := range f.beds {
-		f.beds[i].bell = bellOf(f.home, i)
+	f.bells = make([]ownBell, bellCount)
+	for i := range f.bells {
+		f.bells[i].bell = bellOf(f.home, i)
 		if cfg.Portable {
-			f.beds[i].alarm = new(alarm)
+			f.bells[i].alarm = new(alarm)
 		}
 	}
 	return f, nil
@@ -90,8 +90,8 @@ func (f *Fabric) nextSerial() uint64 { return uint64(f.serial.Add(1)) }
 
 // knocked is called when a peer has knocked.
 func (f *Fabric) knocked(bell int) {
-	if bell < len(f.beds) && f.cfg.Portable {
-		f.beds[bell].knocked()
+	if bell < len(f.bells) && f.cfg.Portable {
+		f.bells[bell].knocked()
 	}
 }
 
@@ -178,7 +178,7 @@ func (f *Fabric) progressOf(ch fabric.Channel) *progress {
 	defer f.mu.Unlock()
 	p := f.progresses[ch]
 	if p == nil {
-		p = &progress{bed: &f.beds[bellNumber(ch)], start: time.Now()}
+		p = &progress{bell: &f.bells[bellNumber(ch)], start: time.Now()}
 		f.progresses[ch] = p
 	}
 	return p

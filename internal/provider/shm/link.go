@@ -10,7 +10,7 @@ import (
 	"thundercollective/internal/spin"
 )
 
-// errGone is what the end of the bootstrap connection says about a peer.
+// errGone is the cause when the bootstrap connection to a peer has ended.
 var errGone = errors.New("the peer has gone")
 
 var _ fabric.Link = (*link)(nil)
@@ -20,7 +20,7 @@ type link struct {
 	peer     int
 	progress *progress
 	mixed    *atomic.Bool // of the fabric: some peers share no memory
-	bell     rope         // the peer's
+	bell     peerBell     // the peer's
 	seg      *segment
 	boot     fabric.Link // lives as long as the peer's end does
 
@@ -59,9 +59,9 @@ type side struct {
 	messages, bytes atomic.Uint64
 }
 
-// newLink makes the end of a link whose segment both ranks have mapped. lower says
-// that this rank is the lower one, which sends in the first wire.
-func newLink(peer int, p *progress, mixed *atomic.Bool, b rope, seg *segment, boot fabric.Link, lower bool, s spin.Spinner) *link {
+// newLink makes one end of a link whose segment both ranks have mapped. lower is set if
+// this rank is the lower one, which sends in the first wire.
+func newLink(peer int, p *progress, mixed *atomic.Bool, b peerBell, seg *segment, boot fabric.Link, lower bool, s spin.Spinner) *link {
 	l := &link{peer: peer, progress: p, mixed: mixed, bell: b, seg: seg, boot: boot, quit: make(chan struct{})}
 	l.out.spin, l.in.spin = s, s
 	mine, theirs := 1, 0

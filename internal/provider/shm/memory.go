@@ -182,7 +182,7 @@ func (a *agreement) makePage(serial uint64) {
 	})
 }
 
-// exchangePages says which page is this rank's, and maps those of the others.
+// exchangePages names this rank's page to the others, and maps theirs.
 func (a *agreement) exchangePages(mine offer) error {
 	if err := a.each(func(_ int, l fabric.Link) error { return sendOffer(a.ctx, l, mine) }); err != nil {
 		return err

@@ -210,7 +210,7 @@ func (f *Fabric) connect(p *pair, peer int, ch fabric.Channel) (*link, error) {
 		boot.Close()
 		return nil, fmt.Errorf("shm: opening a link to rank %d: %w", peer, err)
 	}
-	bell := rope{bell: bellOf(p.home, bellNumber(ch)), number: bellNumber(ch)}
+	bell := peerBell{bell: bellOf(p.home, bellNumber(ch)), number: bellNumber(ch)}
 	if f.cfg.Portable {
 		bell.passage = p.passage
 	}

@@ -12,7 +12,7 @@ import (
 // A progress is what the links of one channel share: where their users sleep,
 // and the messages that wait to be moved on.
 type progress struct {
-	bed     *bed         // where they sleep
+	bell    *ownBell     // where they sleep
 	start   time.Time    // of the clock that polling is measured by
 	backlog atomic.Int32 // links with posted messages that are not yet taken
 
@@ -28,7 +28,7 @@ func (p *progress) interrupt() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.gone {
-		p.bed.ring()
+		p.bell.ring()
 	}
 }
 
@@ -62,7 +62,7 @@ func (p *progress) remove(l *link) {
 	p.links.Store(&all)
 }
 
-// push moves posted messages on, and says whether any moved.
+// push moves posted messages on, and reports whether any moved.
 func (p *progress) push() bool {
 	if p.backlog.Load() == 0 {
 		return false
@@ -84,8 +84,8 @@ const (
 	// pollsPerLook is how often a condition is polled between looks at the clock
 	// and at what else could end the wait.
 	pollsPerLook = 64
-	// eagerLooks is how many looks go by before the processor is offered to others
-	// between them: about a microsecond, the time that a peer on another core needs
+	// eagerLooks is how many looks go by before the processor is yielded between
+	// them: about a microsecond, the time that a peer on another core needs
 	// to answer. When it takes longer, the peer may be waiting for this very core.
 	eagerLooks = 16
 	// pollsWhenShared is pollsPerLook for a rank whose peers wait for its core, and
@@ -101,8 +101,8 @@ type distant interface {
 	elsewhere() bool
 }
 
-// wait returns nil when c is met, and why it never will be otherwise. It polls for
-// a while, then sleeps.
+// wait returns nil when c is met, or why it never will be. It polls for a while, then
+// sleeps.
 func (p *progress) wait(ctx context.Context, l *link, c condition, s *spin.Spinner) error {
 	if !s.Try() {
 		return p.sleep(ctx, l, c)
@@ -148,11 +148,11 @@ func (p *progress) wait(ctx context.Context, l *link, c condition, s *spin.Spinn
 
 // sleep waits without polling.
 func (p *progress) sleep(ctx context.Context, l *link, c condition) error {
-	p.bed.sleepers.Add(1)
-	defer p.bed.sleepers.Add(^uint32(0))
+	p.bell.sleepers.Add(1)
+	defer p.bell.sleepers.Add(^uint32(0))
 	for naps := 0; ; naps++ {
 		// Read before looking: whoever changes something afterwards changes this.
-		rings := p.bed.rings.Load()
+		rings := p.bell.rings.Load()
 		if c.met() {
 			return nil
 		}
@@ -162,6 +162,6 @@ func (p *progress) sleep(ctx context.Context, l *link, c condition) error {
 		if err := l.hopeless(ctx, c); err != nil {
 			return err
 		}
-		p.bed.sleep(rings, naps)
+		p.bell.sleep(rings, naps)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"thundercollective/fabric"
 )
 
-// errGoneFrom is what a process that is no longer there says about a rank.
+// errGoneFrom is the cause when the process of a rank no longer exists.
 var errGoneFrom = errors.New("its process is gone")
 
 // located marks the handles of Locate where those of Share have a serial number, which

@@ -40,7 +40,7 @@ func (f *Fabric) accept(ln net.Listener) {
 			continue
 		}
 		now = time.Now()
-		if g := f.door.enter(c.(*net.TCPConn), now); g != nil {
+		if g := f.admission.enter(c.(*net.TCPConn), now); g != nil {
 			f.wg.Go(func() { f.greet(g) })
 		} else {
 			_ = c.(*net.TCPConn).SetLinger(0) // leaves nothing behind, and a rank tries again
@@ -48,7 +48,7 @@ func (f *Fabric) accept(ln net.Listener) {
 			siege = now
 		}
 		if now.Sub(siege) < siegeLasts && now.Sub(before) > waited {
-			f.door.log(f.cfg.Logger, now)
+			f.admission.log(f.cfg.Logger, now)
 			f.rest(siegePause)
 		}
 	}
@@ -70,7 +70,7 @@ func (f *Fabric) greet(g *guest) {
 	var onward *net.TCPConn
 	var proved handshake.Hello
 	h, err := handshake.Accept(c, f.cfg.Token, func(h handshake.Hello) (err error) {
-		f.door.proved(g)
+		f.admission.proved(g)
 		proved = h
 		if h.Purpose == handshake.PurposeRelay {
 			onward, err = f.openRelay(h)
@@ -79,7 +79,7 @@ func (f *Fabric) greet(g *guest) {
 		p, err = f.admit(h)
 		return err
 	})
-	f.door.leave(g)
+	f.admission.leave(g)
 	if err != nil && onward != nil {
 		f.relays.drop(onward)
 	}
@@ -101,8 +101,8 @@ func (f *Fabric) greet(g *guest) {
 	}
 	c.Close()
 	if f.ctx.Err() == nil {
-		f.door.refuse(g, err)
-		f.door.log(f.cfg.Logger, time.Now())
+		f.admission.refuse(g, err)
+		f.admission.log(f.cfg.Logger, time.Now())
 		if f.cfg.OnDiffer != nil && f.differs(proved, err) {
 			f.cfg.OnDiffer(int(proved.From), err)
 		}

@@ -63,7 +63,7 @@ type Config struct {
 	// HandshakeTimeout bounds how long a connection may take to prove itself;
 	// 5 s if 0.
 	HandshakeTimeout time.Duration
-	// Logger is told about refused connections; nothing is logged if nil.
+	// Logger gets refused connections; nothing is logged if nil.
 	Logger *slog.Logger
 }
 

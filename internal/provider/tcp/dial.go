@@ -19,9 +19,9 @@ import (
 const (
 	retryFirst = 5 * time.Millisecond
 	retryMost  = 250 * time.Millisecond
-	// retryDoor is for a peer that is there but too busy with others, perhaps
+	// retryBusy is for a peer that is there but too busy with others, perhaps
 	// strangers, to listen.
-	retryDoor = 20 * time.Millisecond
+	retryBusy = 20 * time.Millisecond
 )
 
 // dial opens all streams of a link, side by side, and retries what may yet
@@ -83,7 +83,7 @@ func (f *Fabric) dialStream(ctx context.Context, k linktable.Key, paths []Path, 
 			continue
 		}
 		if turnedAway(err) {
-			wait = min(wait, retryDoor)
+			wait = min(wait, retryBusy)
 		}
 		select {
 		case <-time.After(wait):
@@ -141,13 +141,13 @@ func (f *Fabric) dialOnce(ctx context.Context, path *Path, hello handshake.Hello
 	return c, nil
 }
 
-// turnedAway says of an error of dialling that the peer, or what is in its place, took
-// the connection and hung up.
+// turnedAway reports whether an error of dialling means that the peer, or whoever is in
+// its place, has accepted the connection and closed it.
 func turnedAway(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF)
 }
 
-// Final says of an error of dialling that another try would end the same way.
+// Final reports whether after an error of dialling another try would fail in the same way.
 func Final(err error) bool {
 	var auth *handshake.AuthError
 	var proto *handshake.ProtocolError

@@ -22,9 +22,9 @@ type Fabric struct {
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup // accept loops, handshakes, dials
 
-	backlogs backlogs // what links of one stream share
-	door     door     // connections that have not proved themselves yet
-	relays   relays   // connections that lead through this rank
+	backlogs  backlogs  // what links of one stream share
+	admission admission // of connections that have not proved themselves yet
+	relays    relays    // connections that lead through this rank
 
 	links linktable.Table[*pending]
 }
@@ -71,7 +71,7 @@ func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.
 	case <-p.ready:
 		return p.result()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("tcp: waiting for rank %d to connect%s: %w", peer, f.door.troubles(), context.Cause(ctx))
+		return nil, fmt.Errorf("tcp: waiting for rank %d to connect%s: %w", peer, f.admission.troubles(), context.Cause(ctx))
 	case <-f.ctx.Done():
 		return nil, fabric.ErrClosed
 	}
@@ -90,7 +90,7 @@ func (f *Fabric) Close() error {
 	}
 	f.cancel(fabric.ErrClosed)
 	err := f.ln.Close()
-	f.door.shut()
+	f.admission.shut()
 	for _, p := range f.links.All() { // nobody adds to them any more
 		p.close()
 	}

@@ -160,7 +160,7 @@ func TestStrangers(t *testing.T) {
 			c.Close()
 		}
 	}()
-	for i := range 300 { // more than may stand at the door
+	for i := range 300 { // more than may be in the handshake
 		c, err := net.Dial("tcp", peers[0][0])
 		if err != nil {
 			continue // turned away at once: there were too many before it

@@ -94,7 +94,7 @@ func (s *solo) RecvFunc(ctx context.Context, tag *fabric.Tag, n int, f func(off 
 // recvShort is Take of a call whose context may have ended before.
 func (s *solo) recvShort(ctx context.Context, tag *fabric.Tag, n int) ([]byte, error) {
 	if ctx.Err() != nil {
-		return nil, s.begin(ctx, &s.recv) // it says why not
+		return nil, s.begin(ctx, &s.recv) // returns why not
 	}
 	return s.Take(ctx, tag, n)
 }
@@ -125,7 +125,7 @@ func (s *solo) Take(ctx context.Context, tag *fabric.Tag, n int) ([]byte, error)
 // read reads ahead until a short message is there, or it is not the one expected.
 func (s *solo) read(ctx context.Context, tag *fabric.Tag, n int) error {
 	if s.recv.broken != nil || s.closed.Load() {
-		return s.begin(ctx, &s.recv) // it says why not
+		return s.begin(ctx, &s.recv) // returns why not
 	}
 	v := &s.incoming.vec
 	for len(v.ahead) < headerSize {
@@ -165,7 +165,7 @@ func (s *solo) fetch(ctx context.Context) error {
 		case errno == 0 && n > 0:
 			v.ahead = v.ahead[:len(v.ahead)+int(n)]
 			return nil
-		case errno != 0 && errno != syscall.EAGAIN && errno != syscall.EINTR: // the kernel says it only once
+		case errno != 0 && errno != syscall.EAGAIN && errno != syscall.EINTR: // the kernel reports it only once
 			return s.end(ctx, &s.recv, &socketError{errno})
 		}
 	}

@@ -39,7 +39,7 @@ func newSocket(c *net.TCPConn) (socket, error) {
 	return s, nil
 }
 
-// withinMachine says that a connection leads back to this machine. Nothing on the way
+// withinMachine reports whether a connection leads back to this machine. Nothing on the way
 // can be congested there, and what the machine uses for real networks may cost: BBR
 // paces by timers, which took an eighth of the time of long messages.
 func withinMachine(c *net.TCPConn) bool {
@@ -58,10 +58,10 @@ type gatedSocket struct {
 	shut atomic.Bool
 }
 
-// enter says whether a call may be made in a direction, until leave. Calls that do not
-// wait pass by the gates, which cost as much as all the rest of what is ours in a short
-// message. Each direction has one user at a time, who says so first, so that the
-// descriptor is not closed under the call.
+// enter reports whether a call may be made in a direction, until leave. Calls that do not
+// wait bypass the gates, which cost as much as all our other work on a short message. Each
+// direction has one user at a time, which sets busy first, so that the descriptor is not
+// closed during the call.
 func (s *gatedSocket) enter(g *gate) bool {
 	g.busy.Store(1)
 	if s.shut.Load() {
