@@ -38,6 +38,10 @@ test-python: ## the Python package and the PyTorch backend
 lint: ## formatting, vet, staticcheck, and the platforms we cannot run here
 	scripts/lint.sh
 
+.PHONY: shake
+shake: ## every test five times beside busy loops (SHAKE=20, SHAKE_PACKAGES=./internal/launch/...)
+	scripts/shake.sh
+
 .PHONY: fuzz
 fuzz: ## fuzz every parser for FUZZTIME (10s) each
 	scripts/fuzz.sh

@@ -5,7 +5,24 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export CGO_ENABLED=${CGO_ENABLED:-1} # the race detector needs it; the binary does not
 
-step() { printf '\n== %s (%s)\n' "$1" "$(date +%T)"; }
+names=() seconds=() current='' since=0
+step() {
+	finish
+	current=$1 since=$SECONDS
+	printf '\n== %s (%s)\n' "$1" "$(date +%T)"
+}
+finish() {
+	[ -z "$current" ] || { names+=("$current") seconds+=($((SECONDS - since))); }
+	current=''
+}
+# costs says what each step cost, also when one has failed.
+costs() {
+	finish
+	printf '\n== what it cost\n'
+	for i in ${names[@]+"${!names[@]}"}; do printf '%5d s  %s\n' "${seconds[i]}" "${names[i]}"; done
+	printf '%5d s  in all\n' "$SECONDS"
+}
+trap costs EXIT
 
 step "test dependencies"
 scripts/install-test-deps.sh

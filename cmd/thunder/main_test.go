@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"thundercollective/internal/bench"
+	"thundercollective/internal/patience"
 )
 
 var long = flag.Bool("long", false, "run every mode on 1 to 9 ranks with every algorithm")
@@ -63,7 +64,8 @@ func running() (list []string) {
 	return list
 }
 
-// deadline is far beyond what any of the commands below takes.
+// deadline is far beyond what any of the commands below takes where the machine has time
+// for it.
 const deadline = 2 * time.Minute
 
 // A result is what a command left.
@@ -75,7 +77,7 @@ type result struct {
 // command prepares a run of the program with nothing of a job in its environment.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	ctx, cancel := patience.Context(context.Background(), deadline)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, program, args...)
 	for _, v := range os.Environ() {

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/patience"
 )
 
 // memories has the first n ranks find out what they share, on channel 1.
@@ -18,7 +19,7 @@ func memories(t *testing.T, fs []fabric.Fabric, n int) []fabric.Memory {
 	}
 	ms := make([]fabric.Memory, n)
 	together(t, n, func(r int) (err error) {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := patience.Context(context.Background(), limit)
 		defer cancel()
 		ms[r], err = fs[r].Memory(ctx, 1, ranks)
 		return err

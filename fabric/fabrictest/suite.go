@@ -3,12 +3,15 @@ package fabrictest
 import (
 	"context"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"thundercollective/fabric"
+	"thundercollective/internal/leaks"
+	"thundercollective/internal/patience"
 )
 
 // Abilities are what not every provider can do.
@@ -37,8 +40,9 @@ type Harness struct {
 	Large int
 }
 
-// patience bounds every wait of the suite; a provider that needs it is broken.
-const patience = 20 * time.Second
+// limit bounds every wait of the suite, by the time that the machine gave the test; a
+// provider that needs it is broken.
+const limit = 20 * time.Second
 
 // Run runs the whole suite.
 func Run(t *testing.T, h Harness) {
@@ -50,9 +54,11 @@ func Run(t *testing.T, h Harness) {
 	}
 	for _, tt := range tests(h.Abilities) {
 		t.Run(tt.name, func(t *testing.T) {
-			before := goroutines()
+			before := goleak.IgnoreCurrent()
 			tt.run(t, h)
-			checkLeaks(t, before)
+			if err := leaks.Find(before); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }
@@ -165,7 +171,7 @@ func pair(t *testing.T, h Harness, ch fabric.Channel) (fs []fabric.Fabric, a, b 
 // join opens the link between two ranks from both sides.
 func join(t *testing.T, f, g fabric.Fabric, ch fabric.Channel) (a, b fabric.Link) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := patience.Context(context.Background(), limit)
 	defer cancel()
 	var wg sync.WaitGroup
 	wg.Go(func() { a = mustLink(t, ctx, f, g.Rank(), ch) })
@@ -189,37 +195,14 @@ func mustLink(t *testing.T, ctx context.Context, f fabric.Fabric, peer int, ch f
 // within fails the test when f takes longer than any working provider could.
 func within(t *testing.T, what string, f func()) {
 	t.Helper()
+	ctx, cancel := patience.Context(context.Background(), limit)
+	defer cancel()
 	done := make(chan struct{})
 	go func() { defer close(done); f() }()
 	select {
 	case <-done:
-	case <-time.After(patience):
+	case <-ctx.Done():
 		buf := make([]byte, 1<<20)
-		t.Fatalf("%s: still blocked after %v\n%s", what, patience, buf[:runtime.Stack(buf, true)])
-	}
-}
-
-// goroutines counts the goroutines that run project code.
-func goroutines() int {
-	buf := make([]byte, 1<<20)
-	n := 0
-	for g := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-		if strings.Contains(g, "thundercollective/fabric") || strings.Contains(g, "thundercollective/internal/provider") {
-			n++
-		}
-	}
-	return n
-}
-
-// checkLeaks waits for goroutines that are on their way out and fails on others.
-func checkLeaks(t *testing.T, before int) {
-	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
-	for goroutines() > before {
-		if time.Now().After(deadline) {
-			buf := make([]byte, 1<<20)
-			t.Fatalf("%d goroutines left over\n%s", goroutines()-before, buf[:runtime.Stack(buf, true)])
-		}
-		time.Sleep(time.Millisecond)
+		t.Fatalf("%s: still blocked after %v\n%s", what, limit, buf[:runtime.Stack(buf, true)])
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"thundercollective/internal/faultproxy"
 	"thundercollective/internal/netns"
 )
 
@@ -60,7 +59,7 @@ func (l *cableLab) cable(r int, state string) {
 
 // start starts a rank on each machine.
 func (l *cableLab) start(n int, seed uint64) *chaosJob {
-	j := &chaosJob{t: l.t, via: map[[2]int]*faultproxy.Proxy{}}
+	j := newChaosJob(l.t)
 	var addrs []string
 	for r := range n {
 		addrs = append(addrs, net.JoinHostPort(l.addr(r), "7000"))
@@ -115,10 +114,10 @@ func (l *cableLab) cut(n int, cuts []int) (times []time.Duration) {
 		_, took, cause := j.expectLoss(begun, []int{victim}, -1)
 		l.t.Logf("rank %d: every rank's error after %v: %s", victim, took.Round(time.Millisecond), cause)
 		if !strings.Contains(cause, "does not answer") {
-			l.t.Errorf("the cause does not say that the machine is out of reach: %s", cause)
+			j.fatalf("the cause does not say that the machine is out of reach: %s", cause)
 		}
 		if word, _, rest := j.next(victim); word != "expelled" {
-			l.t.Fatalf("rank %d says %s %s", victim, word, rest)
+			j.fatalf("rank %d says %s %s", victim, word, rest)
 		}
 		times = append(times, took)
 		j.drop(victim)

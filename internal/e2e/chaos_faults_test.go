@@ -112,7 +112,7 @@ func (j *chaosJob) secondDeath(a, b int) {
 		case word == "working" && strings.HasSuffix(rest, " "+strconv.Itoa(len(j.alive))):
 			return true
 		}
-		j.t.Fatalf("%s: rank %d says %s %s, want one of them blamed and then a group of %d working", j.story, r, word, rest, len(j.alive))
+		j.fatalf("%s: rank %d says %s %s, want one of them blamed and then a group of %d working", j.story, r, word, rest, len(j.alive))
 		return false
 	}
 	told(j.alive[0])
@@ -120,7 +120,7 @@ func (j *chaosJob) secondDeath(a, b int) {
 	for _, r := range j.alive {
 		for n := 0; !told(r); n++ {
 			if n > 2 {
-				j.t.Fatalf("%s: rank %d does not get over it", j.story, r)
+				j.fatalf("%s: rank %d does not get over it", j.story, r)
 			}
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"thundercollective/internal/faultproxy"
 	"thundercollective/internal/freeaddr"
 	"thundercollective/internal/rendezvous"
 )
@@ -54,7 +53,7 @@ func joinStory(t *testing.T, seed uint64) {
 	fault := faults[seed%uint64(len(faults))]
 	fabric := []string{"tcp", "shm"}[rng.IntN(2)]
 	victim := rng.IntN(n)
-	j := &chaosJob{t: t, via: map[[2]int]*faultproxy.Proxy{}}
+	j := newChaosJob(t)
 	coordinated := fault != "reset" && rng.IntN(2) == 0
 	j.story = fmt.Sprintf("seed %d: %s of rank %d while joining over %s, coordinated %v", seed, fault, victim, fabric, coordinated)
 	envs := joinEnv(t, j, n, coordinated)
@@ -132,7 +131,7 @@ func (j *chaosJob) blamesMissing(r, victim int) {
 		case word == "lost" && strings.HasPrefix(rest, strconv.Itoa(victim)+" "):
 			return
 		default:
-			j.t.Fatalf("%s: rank %d says %s %s", j.story, r, word, rest)
+			j.fatalf("%s: rank %d says %s %s", j.story, r, word, rest)
 		}
 	}
 }
@@ -144,7 +143,7 @@ func (j *chaosJob) joined() {
 	j.t.Helper()
 	for _, r := range j.alive {
 		if word, _, rest := j.next(r); word != "working" && word != "lost" && word != "missing" {
-			j.t.Fatalf("%s: rank %d says %s %s", j.story, r, word, rest)
+			j.fatalf("%s: rank %d says %s %s", j.story, r, word, rest)
 		}
 	}
 }

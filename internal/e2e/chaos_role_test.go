@@ -11,26 +11,31 @@ import (
 	"time"
 
 	thunder "thundercollective"
+	"thundercollective/internal/patience"
 	"thundercollective/internal/rendezvous"
 )
 
 // chaosRole is a rank that works until ranks are lost, says which and when, goes on
 // with those that are left, and so on until it is expelled or its input ends. What it
-// does between two faults changes from round to round.
+// does between two faults changes from round to round. With all that it says goes by how
+// much its timers were late.
 func chaosRole() int {
+	pulse := patience.NewPulse(chaosSilence / 40)
+	say := func(word string, rest ...any) {
+		fmt.Println(append([]any{word, fmt.Sprintf("%d@%d", time.Now().UnixNano(), pulse.Worst())}, rest...)...)
+	}
 	fds := openFiles()
 	end := make(chan struct{})
 	go func() { io.Copy(io.Discard, os.Stdin); close(end) }()
 	ctx := context.Background()
 	world, err := thunder.Init(ctx, thunder.Options{})
 	if err != nil {
-		now := time.Now().UnixNano()
 		if missing, ok := errors.AsType[*rendezvous.MissingError](err); ok {
-			fmt.Println("missing", now, missing.Missing)
+			say("missing", missing.Missing)
 		} else if lost, ok := errors.AsType[*thunder.PeerLostError](err); ok {
-			fmt.Println("lost", now, lost.Rank, lost.Cause)
+			say("lost", lost.Rank, lost.Cause)
 		} else {
-			fmt.Println("init", now, err)
+			say("init", err)
 		}
 		return 1
 	}
@@ -38,40 +43,41 @@ func chaosRole() int {
 	c := world
 	code := 0
 	for round := 0; ; round++ {
-		err := chaosWork(ctx, c, []int{1, 0, 300_000}[(seed+round)%3], round, end)
+		err := chaosWork(ctx, c, []int{1, 0, 300_000}[(seed+round)%3], end, func() { say("working", round, c.Size()) })
 		if err == nil {
 			break
 		}
 		lost, ok := errors.AsType[*thunder.PeerLostError](err)
 		if !ok {
-			fmt.Println("error", time.Now().UnixNano(), err)
+			say("error", err)
 			code = 1
 			break
 		}
-		fmt.Println("lost", time.Now().UnixNano(), lost.Rank, lost.Cause)
+		say("lost", lost.Rank, lost.Cause)
 		if c, err = c.Shrink(ctx); err != nil {
-			fmt.Println("expelled", time.Now().UnixNano(), err)
+			say("expelled", err)
 			break
 		}
 	}
 	if err := world.Close(); err != nil {
-		fmt.Println("close", time.Now().UnixNano(), err)
+		say("close", err)
 		code = 1
 	}
 	if n := sharedMemory(); n > 0 {
-		fmt.Printf("leak %d %d shared segments\n", time.Now().UnixNano(), n)
+		say("leak", n, "shared segments")
 		code = 1
 	}
 	if n := openFiles(); n > fds {
-		fmt.Printf("leak %d %d files open, %d at the start\n", time.Now().UnixNano(), n, fds)
+		say("leak", n, "files open,", fds, "at the start")
 		code = 1
 	}
 	return code
 }
 
 // chaosWork reduces count elements again and again, or waits if it is 0, and checks
-// every result. It returns nil when the end has come for all ranks.
-func chaosWork(ctx context.Context, c *thunder.Comm, count, round int, end <-chan struct{}) error {
+// every result. It calls working after the first, and returns nil when the end has come
+// for all ranks.
+func chaosWork(ctx context.Context, c *thunder.Comm, count int, end <-chan struct{}, working func()) error {
 	first := true
 	buf := make([]int64, max(count, 1)+1) // the last says whether somebody wants to stop
 	for i := int64(1); ; i++ {
@@ -107,7 +113,7 @@ func chaosWork(ctx context.Context, c *thunder.Comm, count, round int, end <-cha
 		}
 		if first {
 			first = false
-			fmt.Println("working", time.Now().UnixNano(), round, c.Size())
+			working()
 		}
 		if buf[len(buf)-1] > 0 {
 			return nil

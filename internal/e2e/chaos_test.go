@@ -13,20 +13,20 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"thundercollective/internal/faultproxy"
 	"thundercollective/internal/freeaddr"
+	"thundercollective/internal/patience"
 )
 
 // chaosSilence is what ranks of real faults are given to be heard of.
 const chaosSilence = 2 * time.Second
 
-// chaosLimit bounds what the test waits for; it is long because machines that run
-// tests are busy. How long things take is logged.
+// chaosLimit bounds what the test waits for, by the time that the machine gave the job.
+// How long things take is logged.
 const chaosLimit = 30 * time.Second
 
 // A chaosJob is ranks in processes of their own, with a proxy on every path.
@@ -37,12 +37,61 @@ type chaosJob struct {
 	via   map[[2]int]*faultproxy.Proxy // by the rank that dials and the one it dials
 	alive []int
 	story string
+
+	pulse   *patience.Pulse       // of the proxies
+	late    map[int]time.Duration // by how much timers of ranks were late since the last fault
+	stopped map[int]bool          // ranks whose timers are late because they were stopped
+}
+
+// starvedAfter is when a process that did not run explains a silence that was too long:
+// heartbeats pass through three, and five are sent in that time.
+const starvedAfter = chaosSilence / 5
+
+// newChaosJob returns a job without ranks.
+func newChaosJob(t *testing.T) *chaosJob {
+	j := &chaosJob{t: t, via: map[[2]int]*faultproxy.Proxy{}, pulse: patience.NewPulse(chaosSilence / 40), late: map[int]time.Duration{}, stopped: map[int]bool{}}
+	t.Cleanup(j.pulse.Stop)
+	return j
+}
+
+// fatalf ends the test: it has failed, unless the machine did not let some process run.
+// Nobody can tell that from death; the test is skipped then.
+func (j *chaosJob) fatalf(format string, args ...any) {
+	j.t.Helper()
+	time.Sleep(chaosSilence / 2) // for ranks to say what they have to say
+	for r, lines := range j.lines {
+		for len(lines) > 0 {
+			line := <-lines
+			j.noteLate(r, line)
+			j.t.Logf("rank %d says %s", r, line)
+		}
+	}
+	own := j.pulse.Worst()
+	if worst := slices.Max(append(slices.Collect(maps.Values(j.late)), own)); worst > starvedAfter {
+		j.t.Skipf("SKIPPED: the machine did not let a process run for %v; so "+format, append([]any{worst}, args...)...)
+	}
+	j.t.Fatalf(format, args...)
+}
+
+// noteLate remembers by how much a rank's timers were late, and returns what else it says.
+func (j *chaosJob) noteLate(r int, line string) (word string, at time.Time, rest string, ok bool) {
+	word, line, _ = strings.Cut(line, " ")
+	when, rest, _ := strings.Cut(line, " ")
+	var nanos int64
+	var late time.Duration
+	if _, err := fmt.Sscanf(when, "%d@%d", &nanos, &late); err != nil {
+		return word, at, line, false
+	}
+	if !j.stopped[r] {
+		j.late[r] = max(j.late[r], late)
+	}
+	return word, time.Unix(0, nanos), rest, true
 }
 
 // startChaos starts a job whose ranks meet at proxies.
 func startChaos(t *testing.T, n int, seed uint64, env ...string) *chaosJob {
 	t.Helper()
-	j := &chaosJob{t: t, via: map[[2]int]*faultproxy.Proxy{}}
+	j := newChaosJob(t)
 	addrs := freeaddr.Loopback(t, n)
 	for r := range n {
 		list := j.proxied(addrs, r)
@@ -92,27 +141,20 @@ func (j *chaosJob) start(cmd *exec.Cmd) {
 // next returns what a rank says next: its first word, when, and the rest.
 func (j *chaosJob) next(r int) (word string, at time.Time, rest string) {
 	j.t.Helper()
+	ctx, cancel := patience.Context(j.t.Context(), chaosLimit)
+	defer cancel()
 	select {
 	case line, ok := <-j.lines[r]:
 		if !ok {
-			j.t.Fatalf("%s: rank %d ended", j.story, r)
+			j.fatalf("%s: rank %d ended", j.story, r)
 		}
-		word, line, _ = strings.Cut(line, " ")
-		nanos, rest, _ := strings.Cut(line, " ")
-		n, err := strconv.ParseInt(nanos, 10, 64)
-		if err != nil {
-			j.t.Fatalf("%s: rank %d says %q", j.story, r, line)
+		word, at, rest, ok = j.noteLate(r, line)
+		if !ok {
+			j.fatalf("%s: rank %d says %q", j.story, r, line)
 		}
-		return word, time.Unix(0, n), rest
-	case <-time.After(chaosLimit):
-		for other, lines := range j.lines {
-			select {
-			case line := <-lines:
-				j.t.Logf("rank %d says %s", other, line)
-			default:
-			}
-		}
-		j.t.Fatalf("%s: rank %d says nothing", j.story, r)
+		return word, at, rest
+	case <-ctx.Done():
+		j.fatalf("%s: rank %d says nothing", j.story, r)
 	}
 	return
 }
@@ -122,7 +164,7 @@ func (j *chaosJob) working() {
 	j.t.Helper()
 	for _, r := range j.alive {
 		if word, _, rest := j.next(r); word != "working" || !strings.HasSuffix(rest, " "+strconv.Itoa(len(j.alive))) {
-			j.t.Fatalf("%s: rank %d says %s %s, want a group of %d working", j.story, r, word, rest, len(j.alive))
+			j.fatalf("%s: rank %d says %s %s, want a group of %d working", j.story, r, word, rest, len(j.alive))
 		}
 	}
 }
@@ -140,7 +182,7 @@ func (j *chaosJob) expectLoss(since time.Time, blame []int, except int) (culprit
 		rank, why, _ := strings.Cut(rest, " ")
 		named, err := strconv.Atoi(rank)
 		if word != "lost" || err != nil || !slices.Contains(blame, named) || culprit >= 0 && named != culprit {
-			j.t.Fatalf("%s: rank %d says %s %s; want one of %v blamed, the same as by others (%d)", j.story, r, word, rest, blame, culprit)
+			j.fatalf("%s: rank %d says %s %s; want one of %v blamed, the same as by others (%d)", j.story, r, word, rest, blame, culprit)
 		}
 		culprit, took = named, max(took, at.Sub(since))
 		if r != named {
@@ -163,10 +205,10 @@ func (j *chaosJob) end() {
 	}
 	for _, r := range j.alive {
 		if line, ok := <-j.lines[r]; ok {
-			j.t.Errorf("%s: at the end rank %d says %s", j.story, r, line)
+			j.fatalf("%s: at the end rank %d says %s", j.story, r, line)
 		}
 		if err := j.ps[r].Wait(); err != nil {
-			j.t.Errorf("%s: at the end rank %d: %v", j.story, r, err)
+			j.fatalf("%s: at the end rank %d: %v", j.story, r, err)
 		}
 	}
 }
@@ -197,11 +239,21 @@ func TestRealFaults(t *testing.T) {
 		want = 1
 	}
 	times := map[string][]time.Duration{}
-	done := 0
+	done, starved := 0, 0
 	for seed := from; done < want && !t.Failed(); seed++ {
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { done += chaosStory(t, seed, times) })
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			defer func() {
+				if t.Skipped() {
+					starved++
+				}
+			}()
+			done += chaosStory(t, seed, times)
+		})
 		if t.Failed() {
 			t.Errorf("%s=%d replays it", seedVar, seed)
+		}
+		if starved > 5 {
+			t.Fatal("the machine does not let processes run: too many stories ended by that")
 		}
 	}
 	t.Logf("%d faults", done)
@@ -237,6 +289,9 @@ func chaosStory(t *testing.T, seed uint64, times map[string][]time.Duration) (fa
 		fault := pick(rng, fabric, len(j.alive))
 		j.story = fmt.Sprintf("seed %d: %s of ranks %d and %d of %v over %s", seed, fault.name, a, b, j.alive, fabric)
 		begun := time.Now()
+		clear(j.late)
+		j.pulse.Worst()
+		j.stopped[a] = fault.name == "stop"
 		blame := fault.do(j, a, b)
 		faults++
 		if blame == nil {
@@ -255,12 +310,12 @@ func chaosStory(t *testing.T, seed uint64, times map[string][]time.Duration) (fa
 		if fault.name == "stop" { // it learns of its fate when it goes on
 			j.ps[a].Process.Signal(syscall.SIGCONT)
 			if word, _, rest := j.next(a); word != "lost" || !strings.HasPrefix(rest, strconv.Itoa(a)+" ") {
-				t.Fatalf("%s: the rank that was stopped says %s %s", j.story, word, rest)
+				j.fatalf("%s: the rank that was stopped says %s %s", j.story, word, rest)
 			}
 		}
 		if fault.name != "kill" {
 			if word, _, rest := j.next(culprit); word != "expelled" {
-				t.Fatalf("%s: rank %d says %s %s, but it is not in the group any more", j.story, culprit, word, rest)
+				j.fatalf("%s: rank %d says %s %s, but it is not in the group any more", j.story, culprit, word, rest)
 			}
 		}
 		j.drop(culprit)
@@ -307,32 +362,28 @@ func TestKilledEight(t *testing.T) {
 // TestNoFalseAlarm has four ranks per core work for longer than it takes to be taken
 // for dead, next to programs that take all the processors they can get.
 func TestNoFalseAlarm(t *testing.T) {
+	for range runtime.NumCPU() { // in processes of their own: the proxies are in this one
+		startProcess(t, exec.Command("sh", "-c", "while :; do :; done"))
+	}
 	n := min(4*runtime.NumCPU(), 16)
-	stop := make(chan struct{})
-	var burners sync.WaitGroup
-	for range runtime.NumCPU() {
-		burners.Go(func() {
-			for x := 1; ; x++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				for i := range 1000 {
-					x ^= i * x
-				}
+	for range 3 {
+		starved := false
+		t.Run("job", func(t *testing.T) {
+			defer func() { starved = t.Skipped() }()
+			j := startChaos(t, n, 2) // whose first round is that of large buffers
+			j.story = fmt.Sprintf("%d ranks on %d processors", n, runtime.NumCPU())
+			j.working()
+			select {
+			case <-time.After(2 * chaosSilence):
+			case line := <-j.lines[0]:
+				j.noteLate(0, line)
+				j.fatalf("%s: rank 0 says %s", j.story, line)
 			}
+			j.end()
 		})
+		if !starved {
+			return
+		}
 	}
-	defer burners.Wait()
-	defer close(stop)
-	j := startChaos(t, n, 2) // whose first round is that of large buffers
-	j.story = fmt.Sprintf("%d ranks on %d processors", n, runtime.NumCPU())
-	j.working()
-	select {
-	case <-time.After(2 * chaosSilence):
-	case line := <-j.lines[0]:
-		t.Fatalf("%s: rank 0 says %s", j.story, line)
-	}
-	j.end()
+	t.Fatal("the machine does not let ranks run, three times")
 }

@@ -12,6 +12,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/internal/freeaddr"
+	"thundercollective/internal/leaks"
 	"thundercollective/internal/provider/tcp"
 	"thundercollective/internal/rendezvous/handshake"
 )
@@ -37,7 +38,7 @@ func TestIncompatibleSettings(t *testing.T) {
 		}, "rank 0 was started with world size 2, rank 1 with 3"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			checkGoroutines(t)
+			leaks.Check(t)
 			addrs := freeaddr.Loopback(t, 2)
 			each(t, 2, func(r int) error {
 				o := thunder.Options{Join: thunder.Join{Rank: r, Size: 2, Addrs: addrs}, Security: thunder.Security{Token: []byte("secret")}}
@@ -120,7 +121,7 @@ func TestStrangersWhileMeeting(t *testing.T) {
 // TestOneIncompatibleRank has rank 1 of three differ: rank 2, which is connected to rank 0
 // and looks for rank 1 when that has long ended, learns it from rank 0.
 func TestOneIncompatibleRank(t *testing.T) {
-	checkGoroutines(t)
+	leaks.Check(t)
 	addrs := freeaddr.Loopback(t, 3)
 	way, met := watched(t, addrs[0])
 	each(t, 3, func(r int) error {

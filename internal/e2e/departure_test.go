@@ -7,6 +7,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/internal/freeaddr"
+	"thundercollective/internal/leaks"
 )
 
 // TestFirstMessageOfDeparted has a rank send its first message to another, or none, and
@@ -20,7 +21,7 @@ func TestFirstMessageOfDeparted(t *testing.T) {
 					continue // a message that needs both ends to begin does not outlive its sender's wait
 				}
 				t.Run(fmt.Sprint(fab, " from ", from, " sends ", sends), func(t *testing.T) {
-					checkGoroutines(t)
+					leaks.Check(t)
 					addrs := freeaddr.Loopback(t, 2)
 					left := make(chan struct{})
 					each(t, 2, func(r int) error {

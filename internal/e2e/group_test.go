@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	thunder "thundercollective"
+	"thundercollective/internal/leaks"
 )
 
 // TestSplit makes rows and columns of a 2 × 3 grid, and reverses their order.
 func TestSplit(t *testing.T) {
 	for name, ranks := range fabrics {
 		t.Run(name, func(t *testing.T) {
-			checkGoroutines(t)
+			leaks.Check(t)
 			comms := ranks(t, 6, thunder.Options{})
 			each(t, 6, func(r int) error {
 				row, err := comms[r].Split(t.Context(), r/3, -r)
@@ -172,7 +173,7 @@ func TestMessagesBothWays(t *testing.T) {
 func TestClosedTooSoon(t *testing.T) {
 	for name, ranks := range fabrics {
 		t.Run(name, func(t *testing.T) {
-			checkGoroutines(t)
+			leaks.Check(t)
 			comms := ranks(t, 3, thunder.Options{})
 			each(t, 3, func(r int) error {
 				g, err := comms[r].Split(t.Context(), 0, 0)

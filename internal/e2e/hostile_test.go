@@ -20,6 +20,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/internal/freeaddr"
+	"thundercollective/internal/leaks"
 	"thundercollective/internal/rendezvous/handshake"
 )
 
@@ -165,7 +166,7 @@ func TestHostileConnections(t *testing.T) {
 	case soak:
 		rate, turns = 1000, 40
 	}
-	checkGoroutines(t)
+	leaks.Check(t)
 	var logged atomic.Int64
 	comms, addrs := attackable(t, logTo(func(string) { logged.Add(1) }))
 	groups := make([][]*thunder.Comm, 4) // whose links are opened under attack

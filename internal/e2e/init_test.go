@@ -12,11 +12,12 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/internal/freeaddr"
+	"thundercollective/internal/leaks"
 	"thundercollective/internal/rendezvous"
 )
 
 func TestAlone(t *testing.T) {
-	checkGoroutines(t)
+	leaks.Check(t)
 	c, err := thunder.Init(t.Context(), thunder.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -51,13 +52,13 @@ func meet(t *testing.T, options ...thunder.Options) {
 }
 
 func TestExplicitAddresses(t *testing.T) {
-	checkGoroutines(t)
+	leaks.Check(t)
 	addrs := freeaddr.Loopback(t, 3)
 	meet(t, thunder.Options{Join: thunder.Join{Rank: 0, Size: 3, Addrs: addrs}}, thunder.Options{Join: thunder.Join{Rank: 1, Size: 3, Addrs: addrs}}, thunder.Options{Join: thunder.Join{Rank: 2, Size: 3, Addrs: addrs}})
 }
 
 func TestCoordinatorServedByRank0(t *testing.T) {
-	checkGoroutines(t)
+	leaks.Check(t)
 	at := freeaddr.Loopback(t, 1)[0]
 	meet(t, thunder.Options{Join: thunder.Join{Rank: 0, Size: 2, Coordinator: at}}, thunder.Options{Join: thunder.Join{Rank: 1, Size: 2, Coordinator: at}})
 }
@@ -95,7 +96,7 @@ func initErrors(t *testing.T, options ...thunder.Options) []error {
 }
 
 func TestInitWrongToken(t *testing.T) {
-	checkGoroutines(t)
+	leaks.Check(t)
 	addrs := freeaddr.Loopback(t, 2)
 	o := func(rank int, token string) thunder.Options {
 		return thunder.Options{Join: thunder.Join{Rank: rank, Size: 2, Addrs: addrs, StartTimeout: time.Second}, Security: thunder.Security{Token: []byte(token)}}
@@ -111,7 +112,7 @@ func TestInitWrongToken(t *testing.T) {
 }
 
 func TestInitDuplicateRank(t *testing.T) {
-	checkGoroutines(t)
+	leaks.Check(t)
 	at := freeaddr.Loopback(t, 1)[0]
 	o := func(rank int) thunder.Options {
 		return thunder.Options{Join: thunder.Join{Rank: rank, Size: 3, Coordinator: at, StartTimeout: time.Second}}
@@ -137,7 +138,7 @@ func TestInitPortInUse(t *testing.T) {
 }
 
 func TestInitUnreachable(t *testing.T) {
-	checkGoroutines(t)
+	leaks.Check(t)
 	addrs := freeaddr.Loopback(t, 2)
 	_, err := thunder.Init(t.Context(), thunder.Options{Join: thunder.Join{Rank: 1, Size: 2, Addrs: addrs, StartTimeout: 200 * time.Millisecond}})
 	if err == nil || !strings.Contains(err.Error(), "rank 0 at "+addrs[0]) || !strings.Contains(err.Error(), "--start-timeout") {

@@ -6,47 +6,44 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
-	"strings"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	thunder "thundercollective"
+	"thundercollective/internal/leaks"
+	"thundercollective/internal/patience"
 )
 
 // leaksVar makes TestNothingLeft do its work, in a process that has opened nothing else.
 const leaksVar = "THUNDER_TEST_LEAKS"
 
-// holdings are what a process has of ours: open files, mapped segments, goroutines.
+// holdings are what a process has: open files, mapped segments of ours, goroutines.
 type holdings struct {
 	files, segments int
-	stacks          string
+	goroutines      goleak.Option // leaves those out that are there
 }
 
-func takeStock() (h holdings) {
-	h.files = openFiles()
+func takeStock() holdings {
 	maps, _ := os.ReadFile("/proc/self/maps")
-	h.segments = bytes.Count(maps, []byte("memfd:thunder"))
-	buf := make([]byte, 1<<20)
-	for g := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-		ours := strings.Contains(g, "thundercollective.") || strings.Contains(g, "thundercollective/")
-		if ours && !strings.Contains(g, "takeStock") && !strings.Contains(g, "testing.(*T).Run(0x") {
-			h.stacks += g + "\n\n"
-		}
-	}
-	return h
+	return holdings{openFiles(), bytes.Count(maps, []byte("memfd:thunder")), goleak.IgnoreCurrent()}
 }
 
 // leftBehind waits for what is on its way out, and says what stays.
-func leftBehind(files int) string {
-	deadline := time.Now().Add(10 * time.Second)
+func leftBehind(before holdings) string {
+	if err := leaks.Find(before.goroutines); err != nil {
+		return err.Error()
+	}
+	ctx, cancel := patience.Context(context.Background(), 10*time.Second)
+	defer cancel()
 	for {
-		h := takeStock()
-		if h.files <= files && h.segments == 0 && h.stacks == "" {
+		now := takeStock()
+		if now.files <= before.files && now.segments == 0 {
 			return ""
 		}
-		if time.Now().After(deadline) {
-			return fmt.Sprintf("%d files, %d before; %d segments; goroutines:\n%s", h.files, files, h.segments, h.stacks)
+		if ctx.Err() != nil {
+			return fmt.Sprintf("%d files, %d before; %d segments", now.files, before.files, now.segments)
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -127,7 +124,7 @@ func nothingLeft(t *testing.T) {
 	}
 	for fabric, ranks := range fabrics {
 		for name, end := range ends {
-			files := openFiles()
+			before := takeStock()
 			t.Run(fabric+"/"+name, func(t *testing.T) {
 				comms := ranks(t, 3, thunder.Options{Diagnostics: thunder.Diagnostics{DumpDir: t.TempDir()}})
 				each(t, 3, func(r int) error {
@@ -136,7 +133,7 @@ func nothingLeft(t *testing.T) {
 					return end(t.Context(), comms[r])
 				})
 			}) // whose end closes what is still open
-			if left := leftBehind(files); left != "" {
+			if left := leftBehind(before); left != "" {
 				t.Fatalf("%s/%s: %s", fabric, name, left)
 			}
 		}

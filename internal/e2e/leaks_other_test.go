@@ -2,5 +2,9 @@
 
 package e2e_test
 
-// leftBehind does not know here.
-func leftBehind(int) string { return "" }
+// holdings are not known here.
+type holdings struct{}
+
+func takeStock() (h holdings) { return h }
+
+func leftBehind(holdings) string { return "" }

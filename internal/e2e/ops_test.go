@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	thunder "thundercollective"
+	"thundercollective/internal/leaks"
 )
 
 // value is what rank r contributes at place i: small integers, exact in float32.
@@ -44,7 +45,7 @@ func TestOperations(t *testing.T) {
 	for name, ranks := range fabrics {
 		for _, n := range []int{1, 2, 3, 4, 5, 9} {
 			t.Run(fmt.Sprintf("%s/%d", name, n), func(t *testing.T) {
-				checkGoroutines(t)
+				leaks.Check(t)
 				comms := ranks(t, n, thunder.Options{})
 				for _, count := range []int{0, 1, 5, 1000} {
 					each(t, n, func(r int) error { return everyOperation(t.Context(), comms[r], count) })

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	thunder "thundercollective"
+	"thundercollective/internal/leaks"
 	"thundercollective/internal/provider/rdma/rdmatest"
 )
 
@@ -31,7 +32,7 @@ func TestRDMAFaults(t *testing.T) {
 		from, _ = strconv.ParseUint(s, 10, 64)
 		stories = 1
 	}
-	checkGoroutines(t)
+	leaks.Check(t)
 	for seed := from; seed < from+stories; seed++ {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { rdmaStory(t, seed) })
 		if t.Failed() {

@@ -17,7 +17,7 @@ import (
 // reformRole reduces; when a rank is lost it re-forms the job and does it again. In the
 // end it has nothing of any generation.
 func reformRole() int {
-	files := openFiles()
+	before := takeStock()
 	ctx := context.Background()
 	c, err := thunder.Init(ctx, thunder.Options{})
 	for err == nil {
@@ -34,7 +34,7 @@ func reformRole() int {
 				return 1
 			}
 			c.Close()
-			if left := leftBehind(files); left != "" {
+			if left := leftBehind(before); left != "" {
 				fmt.Println("left", left)
 				return 1
 			}

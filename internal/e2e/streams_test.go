@@ -9,6 +9,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/internal/freeaddr"
+	"thundercollective/internal/leaks"
 	"thundercollective/internal/provider/stream"
 	"thundercollective/internal/provider/stream/streamtest"
 )
@@ -106,7 +107,7 @@ func moved(c *thunder.Comm, rail int) func(tcp, usb4 thunder.Rail) bool {
 // unplugged, TCP carries on, and plugged in again it is used again. Every result is
 // exact.
 func TestStreamRails(t *testing.T) {
-	checkGoroutines(t)
+	leaks.Check(t)
 	h := newHalos(twoAddrs(t), oneStream)
 	each(t, 2, func(r int) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

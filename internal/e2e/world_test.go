@@ -5,16 +5,17 @@ import (
 	"log/slog"
 	"net"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	thunder "thundercollective"
+	"thundercollective/internal/patience"
 	"thundercollective/internal/rendezvous"
 )
 
-// testLimit bounds what a test waits for; nothing that works takes so long.
+// testLimit bounds what a test waits for; nothing that works takes so long, where the
+// machine has time for it.
 const testLimit = 2 * time.Minute
 
 // fabrics are the ways to make ranks in this process.
@@ -125,38 +126,14 @@ func each(t testing.TB, n int, f func(rank int) error) {
 	}
 	done := make(chan struct{})
 	go func() { wg.Wait(); close(done) }()
+	ctx, cancel := patience.Context(context.Background(), testLimit)
+	defer cancel()
 	select {
 	case <-done:
-	case <-time.After(testLimit):
+	case <-ctx.Done():
 		buf := make([]byte, 1<<20)
 		t.Fatalf("ranks hang\n%s", buf[:runtime.Stack(buf, true)])
 	}
-}
-
-// checkGoroutines fails if project goroutines are left when the test has closed
-// everything. Call it first, so that it runs last.
-func checkGoroutines(t *testing.T) {
-	t.Cleanup(func() {
-		deadline := time.Now().Add(5 * time.Second)
-		for {
-			buf := make([]byte, 1<<20)
-			stacks := string(buf[:runtime.Stack(buf, true)])
-			left := ""
-			for g := range strings.SplitSeq(stacks, "\n\n") {
-				waitsForSubtest := strings.Contains(g, "testing.(*T).Run(0x")
-				if strings.Contains(g, "thundercollective") && !strings.Contains(g, "checkGoroutines") && !waitsForSubtest {
-					left += g + "\n\n"
-				}
-			}
-			if left == "" {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("goroutines left over:\n%s", left)
-			}
-			time.Sleep(time.Millisecond)
-		}
-	})
 }
 
 // logTo returns a logger whose lines go to f, one at a time.

@@ -3,10 +3,14 @@ package launch
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
+
+	"thundercollective/internal/leaks"
+	"thundercollective/internal/patience"
 )
 
 // TestNothingLeft runs jobs that end in different ways, and then looks for what a job
@@ -36,16 +40,20 @@ func TestNothingLeft(t *testing.T) {
 			if tt.edit != nil {
 				tt.edit(&cfg)
 			}
-			before := openFiles(t)
+			before, goroutines := openFiles(t), goleak.IgnoreCurrent()
 			err := Run(t.Context(), cfg)
 			t.Logf("ended with %v", err)
-			deadline := time.Now().Add(10 * time.Second)
+			if err := leaks.Find(goroutines); err != nil {
+				t.Error(err)
+			}
+			ctx, cancel := patience.Context(t.Context(), 10*time.Second)
+			defer cancel()
 			for {
 				left := leftBehind(t, before)
 				if left == "" {
 					break
 				}
-				if time.Now().After(deadline) {
+				if ctx.Err() != nil {
 					t.Fatalf("%s\n%s", left, errs)
 				}
 				time.Sleep(time.Millisecond)
@@ -60,12 +68,6 @@ func leftBehind(t *testing.T, before []string) string {
 	var left strings.Builder
 	if now := openFiles(t); len(now) > len(before) {
 		left.WriteString("files:\n" + strings.Join(now, "\n") + "\nbefore:\n" + strings.Join(before, "\n") + "\n")
-	}
-	buf := make([]byte, 1<<20)
-	for g := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-		if strings.Contains(g, "thundercollective/internal/launch") && !strings.Contains(g, "leftBehind") && !strings.Contains(g, "testing.(*T).Run(0x") {
-			left.WriteString(g + "\n\n")
-		}
 	}
 	files, _ := filepath.Glob("/proc/self/task/*/children")
 	for _, f := range files {

@@ -8,14 +8,16 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"thundercollective/internal/freeaddr"
+	"thundercollective/internal/leaks"
 	"thundercollective/internal/rendezvous/handshake"
 )
 
@@ -39,28 +41,11 @@ func (d *data) listen(at []string) (addrs []string, err error) {
 	return addrs, nil
 }
 
-// noneLeft checks that no goroutine of this package is left. A goroutine that is done
-// may have to be scheduled once more before it is gone.
-func noneLeft(t *testing.T) {
+// noneLeft checks that no goroutines are left but those that were there before.
+func noneLeft(t *testing.T, before goleak.Option) {
 	t.Helper()
-	buf := make([]byte, 1<<20)
-	left := func() (stacks string, found bool) {
-		stacks = string(buf[:runtime.Stack(buf, true)])
-		for _, name := range []string{"(*server)", "Serve", "Join", "coordinate", "(*joiner)"} {
-			if strings.Contains(stacks, "rendezvous."+name) {
-				return stacks, true
-			}
-		}
-		return "", false
-	}
-	for range 100 {
-		if _, found := left(); !found {
-			return
-		}
-		runtime.Gosched()
-	}
-	if stacks, found := left(); found {
-		t.Errorf("still running:\n%s", stacks)
+	if err := leaks.Find(before); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -173,6 +158,7 @@ func TestResolveCoordinated(t *testing.T) {
 	for _, ip := range []string{"127.0.0.1", "::1"} {
 		for _, size := range []int{1, 3, 64} {
 			t.Run(fmt.Sprint(ip, "/", size), func(t *testing.T) {
+				before := goleak.IgnoreCurrent()
 				addr := freeaddr.On(t, ip)[0]
 				rosters, errs := meet(t, size, func(c *Config) { c.Coordinator = addr })
 				wantSameRosters(t, rosters, errs)
@@ -187,7 +173,7 @@ func TestResolveCoordinated(t *testing.T) {
 					}
 					conn.Close()
 				}
-				noneLeft(t)
+				noneLeft(t, before)
 			})
 		}
 	}
@@ -196,6 +182,7 @@ func TestResolveCoordinated(t *testing.T) {
 // TestResolveServed has the coordinator served by somebody else, and each rank told
 // to listen at two rails.
 func TestResolveServed(t *testing.T) {
+	before := goleak.IgnoreCurrent()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -218,19 +205,20 @@ func TestResolveServed(t *testing.T) {
 			t.Errorf("rank %d at %v: the unspecified address was not replaced", rank, p.Addrs)
 		}
 	}
-	noneLeft(t)
+	noneLeft(t, before)
 }
 
 // TestListenFails checks that rank 0, if it cannot listen, ends both its coordinator and
 // its join.
 func TestListenFails(t *testing.T) {
+	before := goleak.IgnoreCurrent()
 	no := errors.New("no listener today")
 	cfg := Config{Rank: 0, Size: 2, Coordinator: freeaddr.Loopback(t, 1)[0], Token: []byte("k")}
 	_, err := Resolve(t.Context(), cfg, func([]string) ([]string, error) { return nil, no })
 	if !errors.Is(err, no) || !strings.Contains(err.Error(), "rank 0 cannot listen") {
 		t.Errorf("rank 0: %v", err)
 	}
-	noneLeft(t)
+	noneLeft(t, before)
 }
 
 func TestUnreachable(t *testing.T) {
@@ -243,6 +231,7 @@ func TestUnreachable(t *testing.T) {
 }
 
 func TestResolveWrongToken(t *testing.T) {
+	before := goleak.IgnoreCurrent()
 	addr := freeaddr.Loopback(t, 1)[0]
 	ctx, cancel := context.WithCancel(t.Context())
 	serving := make(chan error, 1)
@@ -259,10 +248,11 @@ func TestResolveWrongToken(t *testing.T) {
 	if err := <-serving; !errors.Is(err, context.Canceled) {
 		t.Errorf("rank 0: %v", err)
 	}
-	noneLeft(t)
+	noneLeft(t, before)
 }
 
 func TestResolveCancelled(t *testing.T) {
+	before := goleak.IgnoreCurrent()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	addr := freeaddr.Loopback(t, 1)[0]
@@ -274,5 +264,5 @@ func TestResolveCancelled(t *testing.T) {
 	if !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
-	noneLeft(t)
+	noneLeft(t, before)
 }
