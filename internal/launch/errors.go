@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A RankError says which rank failed first, and how. Where ranks say themselves because of
-// whom they fail, that counts for more than when they ended.
+// A RankError names the rank that failed first, and how. Where ranks say themselves because
+// of whom they fail, that counts for more than when they ended.
 type RankError struct {
 	Rank  int
 	Host  string

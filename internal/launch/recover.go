@@ -99,7 +99,8 @@ func (g *generation) lost() bool {
 // startAgain starts the ranks that ended, in a generation that the others wait for
 // them in.
 func (g *generation) startAgain(ended []int, generation uint32) reaction {
-	first, _ := errors.AsType[*RankError](g.culprit(g.first))
+	g.first = g.culprit(g.first)
+	first, _ := errors.AsType[*RankError](g.first)
 	g.reportRank(first, g.printer.Tail(first.Rank))
 	for _, rank := range ended {
 		if rank != first.Rank {

@@ -114,8 +114,9 @@ type Exited struct {
 	// Ending reports whether the agent had sent signals to end the job before.
 	Ending bool
 	// Blames is the rank because of which it failed, as it said itself; nil if it
-	// did not.
+	// did not. Why is what it said about that rank.
 	Blames *int
+	Why    string
 }
 
 // Taken says how many bytes of input a rank has read since the last one. The
