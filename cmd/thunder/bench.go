@@ -185,6 +185,13 @@ func (f *benchFlags) local(cmd *cobra.Command, cfg bench.Config, ranks int) erro
 		return usagef("%d local ranks need %s for buffers, but only %s of memory is available; use a smaller --max or --size, or fewer ranks",
 			ranks, bench.FormatSize(float64(need)), bench.FormatSize(float64(have)))
 	}
+	perProcess := cfg.Memory(ranks)
+	if cfg.Fabric != "mem" {
+		perProcess /= int64(ranks)
+	}
+	if err := checkAddressSpace(perProcess); err != nil {
+		return err
+	}
 	r := &report{cfg: cfg, ranks: ranks, where: plural.Count(ranks, "local rank"), json: f.json, svg: f.svg}
 	run := localRun{cfg: cfg, ranks: ranks, timeout: f.work.timeout, sums: f.work.sums}
 	err := r.watch(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), run.run)

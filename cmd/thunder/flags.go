@@ -202,8 +202,8 @@ func notEmpty(fs *pflag.FlagSet, names ...string) error {
 	return nil
 }
 
-// writable checks before the work, rather than after it, that a file named by a flag has a
-// directory to be created in. No file and "-", standard output, are fine.
+// writable checks before the work, rather than after it, that a file named by a flag can be
+// written. No file and "-", standard output, are fine.
 func writable(flag, file string) error {
 	if file == "" || file == "-" {
 		return nil
@@ -215,7 +215,26 @@ func writable(flag, file string) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return usagef("%s: directory %s of %s does not exist", flag, dir, filepath.Base(file))
 	}
+	if err := tryWrite(file, dir); err != nil {
+		return usagef("%s: %s cannot be written: %w", flag, file, err)
+	}
 	return nil
+}
+
+// tryWrite opens a file that exists for writing, and otherwise makes another one beside it
+// and removes it. It changes nothing.
+func tryWrite(file, dir string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err == nil {
+		return f.Close()
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return errors.Unwrap(err)
+	}
+	if f, err = os.CreateTemp(dir, ".thunder-*"); err != nil {
+		return errors.Unwrap(err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // checked adds the name of the flag to a *bench.ConfigError.
