@@ -13,7 +13,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -319,6 +321,36 @@ func TestPictures(t *testing.T) {
 			break
 		} else if err != nil {
 			t.Fatalf("the picture is not well-formed: %v", err)
+		}
+	}
+}
+
+// TestTimelineHoldsEveryBar: an operation that began early and takes longest must end within
+// the picture, which shrinks with the window.
+func TestTimelineHoldsEveryBar(t *testing.T) {
+	r, err := inspect.Examine(job(2, 20, func(d []*inspect.Dump) {
+		d[1].Groups[0].Operations[3].Took = time.Minute
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.WriteTimeline(&b); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	if !strings.Contains(text, `<svg viewBox="0 0 1200 `) || !strings.Contains(text, "width:100%") {
+		t.Errorf("the picture has a fixed width:\n%.900s", text)
+	}
+	bars := regexp.MustCompile(`<rect [^>]*x="([0-9.]+)"[^>]*width="([0-9.]+)"`).FindAllStringSubmatch(text, -1)
+	if len(bars) != 40 {
+		t.Fatalf("%d bars", len(bars))
+	}
+	for _, m := range bars {
+		x, _ := strconv.ParseFloat(m[1], 64)
+		width, _ := strconv.ParseFloat(m[2], 64)
+		if x+width > 1200 {
+			t.Errorf("a bar from %v to %v is outside the picture", x, x+width)
 		}
 	}
 }
