@@ -133,9 +133,12 @@ func whoAmI(o Options, getenv func(string) string) (rendezvous.Config, error) {
 	source.Getenv = getenv
 	job, ok, err := detect.Detect(source)
 	if err != nil {
-		return cfg, fmt.Errorf("thunder: %w", err)
+		return cfg, &OptionError{Err: err}
 	}
 	if !ok {
+		if err := cfg.CheckComplete(); err != nil {
+			return cfg, &OptionError{Err: err}
+		}
 		return cfg, nil
 	}
 	base := rendezvous.Config{
