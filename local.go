@@ -53,7 +53,7 @@ func Over(fabrics []fabric.Fabric, o Options) (comms []*Comm, err error) {
 			return nil, err
 		}
 		j := newJob(o, &ticks.Clock{})
-		j.fabric, j.rank, j.hosts, j.log = f, r, hosts, o.Diagnostics.Logger.With("rank", r)
+		j.fabric, j.rank, j.hosts, j.machines, j.log = f, r, hosts, hosts, o.Diagnostics.Logger.With("rank", r)
 		s := session.New(j.sessionConfig(o, nil))
 		wg.Go(func() { comms[r], errs[r] = j.start(context.Background(), s, o, at) })
 	}

@@ -99,7 +99,7 @@ func (w *Wiring) openFabric(ln *tcp.Listener, roster *rendezvous.Roster, o Confi
 
 // isNear reports whether a rank is on this machine.
 func isNear(roster *rendezvous.Roster, rank int) bool {
-	return roster.Peers[rank].Host == roster.Peers[roster.Rank].Host
+	return roster.SameMachine(rank, roster.Rank)
 }
 
 // neighbours counts the ranks on this machine, this one included.

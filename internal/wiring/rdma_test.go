@@ -66,7 +66,7 @@ func TestAutoWithoutRDMA(t *testing.T) {
 	if devs, _ := filepath.Glob("/sys/class/infiniband/*"); len(devs) > 0 {
 		t.Skipf("SKIPPED: this machine has RDMA devices: %v", devs)
 	}
-	roster := rendezvous.Roster{Peers: []rendezvous.Peer{{Host: "a"}, {Host: "b"}}}
+	roster := rendezvous.Roster{Peers: []rendezvous.Peer{{Host: "a", Machine: "a"}, {Host: "b", Machine: "b"}}}
 	lns := make([]*tcp.Listener, 2)
 	for r := range lns {
 		ln, err := tcp.Listen("127.0.0.1:0")
