@@ -120,7 +120,7 @@ var layers = [][]string{
 var between = map[string][]string{
 	"internal/bench":    {"internal/plot"},
 	"internal/topology": {"internal/launch"},
-	"internal/doctor":   {},
+	"internal/cabling":  {"internal/netns"},
 }
 
 // TestLayers: nothing imports upwards; in particular, session and group do not know each
