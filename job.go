@@ -61,6 +61,7 @@ func (j *job) sessionConfig(o Options, peers []rendezvous.Peer) session.Config {
 		HeartbeatTimeout: o.heartbeatTimeout(peers), Log: j.log,
 		LinkName: func(rank int) string { return j.linkName(rank, addrs) },
 		Relays:   func(rank int) []int { return j.wiring.Relays(j.rank, rank) },
+		GiveUp:   j.wiring.GiveUp,
 	}
 }
 
