@@ -64,6 +64,7 @@ func (j *job) sessionConfig(o Options, roster *rendezvous.Roster) session.Config
 		HeartbeatTimeout: o.heartbeatTimeout(roster), Log: j.log,
 		LinkName: func(rank int) string { return j.linkName(rank, addrs) },
 		Relays:   func(rank int) []int { return j.wiring.Relays(j.rank, rank) },
+		GiveUp:   j.wiring.GiveUp,
 	}
 }
 

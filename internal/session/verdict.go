@@ -113,6 +113,11 @@ func (a *alive) lose(rank int, cause string, verdict bool) {
 	}
 	if p := a.session.control.peers[rank]; p != nil {
 		p.leave(errors.New(cause))
+		a.session.cfg.GiveUp(rank)
+	} else { // this rank is out of reach of all others
+		for _, r := range a.session.control.everybody {
+			a.session.cfg.GiveUp(r)
+		}
 	}
 	for _, g := range ended {
 		g.Finish(e)

@@ -235,6 +235,13 @@ func (w *Wiring) Rails() []rails.State {
 	return w.rails.Rails()
 }
 
+// GiveUp tells the rails to a rank that it is lost: closing does not wait for it.
+func (w *Wiring) GiveUp(rank int) {
+	if w != nil && w.rails != nil {
+		w.rails.GiveUp(rank)
+	}
+}
+
 // OnlyRail has what this process sends to a rank go over one rail alone; a negative rail
 // lifts that.
 func (w *Wiring) OnlyRail(rank, rail int) error {

@@ -33,6 +33,8 @@ type link struct {
 	closed bool  // by Close
 	lost   error // set when no stream is left
 
+	givenUp bool // by GiveUp
+
 	out     sender
 	in      receiver
 	streams streamSet
