@@ -9,7 +9,6 @@ import (
 	"thundercollective/internal/group"
 	"thundercollective/internal/provider/rails"
 	"thundercollective/internal/session"
-	"thundercollective/internal/wiring"
 )
 
 // A Comm is a group of ranks that communicate: all of them (Init, Local), or some
@@ -92,12 +91,15 @@ func (c *Comm) Close() error {
 // is in huge pages if the system has them, which sockets copy faster. Operations take
 // any other memory too. Free it before the job is closed.
 func (c *Comm) Alloc(n int) ([]byte, error) {
-	return wiring.Alloc(c.job.fabric, n, c.job.noHugePages)
+	if n <= 0 {
+		return nil, fmt.Errorf("thunder: alloc of %d bytes", n)
+	}
+	return c.job.fabric.Alloc(n)
 }
 
 // Free gives back memory of Alloc, which must be passed as it was returned and not
 // be in use by any operation.
-func (c *Comm) Free(b []byte) error { return wiring.Free(c.job.fabric, b) }
+func (c *Comm) Free(b []byte) error { return c.job.fabric.Free(b) }
 
 // Dump writes what this rank's flight recorder holds, of all groups, as JSON that
 // thunder inspect reads.

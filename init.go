@@ -85,13 +85,15 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 	j.again = func(ctx context.Context, generation uint32) (*Comm, error) {
 		return enterNext(ctx, o, cfg, generation)
 	}
-	local := 0 // number on its machine
+	local := 0 // number on its machine, for the port of its metrics
 	for r, p := range roster.Peers {
-		if r < roster.Rank && p.Host == roster.Peers[roster.Rank].Host {
+		// Containers of one machine, which have names of their own, may use the same ports.
+		if r < roster.Rank && roster.SameMachine(r, roster.Rank) && p.Host == roster.Peers[roster.Rank].Host {
 			local++
 		}
 		j.hosts = append(j.hosts, p.Host)
 	}
+	j.machines = roster.Machines()
 	metricsAt, err := o.metricsAt(local)
 	if err != nil {
 		if ln != nil {
@@ -107,9 +109,9 @@ func enter(ctx context.Context, o Options, cfg rendezvous.Config) (*Comm, error)
 			return nil, fmt.Errorf("thunder: %w", err)
 		}
 		j.fabric = j.wiring.Fabric()
-		j.tuning.UseProfile(profile, j.fabric.Name(), o.Transport.Fabric != "tcp" && o.Transport.Fabric != "rdma", collective.NewHosts(j.hosts).Mixed())
+		j.tuning.UseProfile(profile, j.fabric.Name(), o.Transport.Fabric != "tcp" && o.Transport.Fabric != "rdma", collective.NewHosts(j.machines).Mixed())
 	}
-	sc := j.sessionConfig(o, roster.Peers)
+	sc := j.sessionConfig(o, roster)
 	sc.Joining, sc.Grace, sc.BlameFile = joining, cfg.StartTimeout, session.BlameFile(os.Getenv)
 	world, err := j.start(ctx, session.New(sc), o, metricsAt)
 	if err != nil && j.fabric != nil {
@@ -133,9 +135,12 @@ func whoAmI(o Options, getenv func(string) string) (rendezvous.Config, error) {
 	source.Getenv = getenv
 	job, ok, err := detect.Detect(source)
 	if err != nil {
-		return cfg, fmt.Errorf("thunder: %w", err)
+		return cfg, &OptionError{Err: err}
 	}
 	if !ok {
+		if err := cfg.CheckComplete(); err != nil {
+			return cfg, &OptionError{Err: err}
+		}
 		return cfg, nil
 	}
 	base := rendezvous.Config{
@@ -171,7 +176,7 @@ func (o Options) wiring(cfg rendezvous.Config) wiring.Config {
 	t := o.Transport
 	return wiring.Config{
 		Fabric: t.Fabric, Token: cfg.Token, Hostfile: cfg.Hostfile, Devices: t.RDMADevices, GIDIndex: t.RDMAGID,
-		Streams: t.Streams, Checksum: t.Checksum, NoPeerReads: t.NoPeerReads, Profile: o.Tuning.Profile != "", Calibrate: o.Tuning.Calibrate,
+		Streams: t.Streams, Checksum: t.Checksum, NoPeerReads: t.NoPeerReads, NoHugePages: t.NoHugePages, Profile: o.Tuning.Profile != "", Calibrate: o.Tuning.Calibrate,
 		Logger: o.Diagnostics.Logger,
 	}
 }

@@ -31,7 +31,8 @@ type job struct {
 
 	rank        int
 	generation  uint32
-	hosts       []string // by rank
+	hosts       []string // by rank: its name for its machine
+	machines    []string // by rank: equal for ranks of one machine, and only for them
 	crowded     bool     // more ranks than processors on this machine
 	timeout     time.Duration
 	noHugePages bool
@@ -49,18 +50,21 @@ func newJob(o Options, clock *ticks.Clock) *job {
 	}
 }
 
-// sessionConfig describes the job's session. peers says where the ranks listen; nil if
+// sessionConfig describes the job's session. The roster says where the ranks are; nil if
 // they are all in this process.
-func (j *job) sessionConfig(o Options, peers []rendezvous.Peer) session.Config {
-	addrs := make([][]string, len(peers))
-	for r, p := range peers {
-		addrs[r] = p.Addrs
+func (j *job) sessionConfig(o Options, roster *rendezvous.Roster) session.Config {
+	var addrs [][]string
+	if roster != nil {
+		for _, p := range roster.Peers {
+			addrs = append(addrs, p.Addrs)
+		}
 	}
 	return session.Config{
 		Fabric: j.fabric, Rank: j.rank, Generation: j.generation, Hosts: j.hosts, Addrs: addrs, Timeout: j.timeout,
-		HeartbeatTimeout: o.heartbeatTimeout(peers), Log: j.log,
+		HeartbeatTimeout: o.heartbeatTimeout(roster), Log: j.log,
 		LinkName: func(rank int) string { return j.linkName(rank, addrs) },
 		Relays:   func(rank int) []int { return j.wiring.Relays(j.rank, rank) },
+		GiveUp:   j.wiring.GiveUp,
 	}
 }
 
@@ -92,9 +96,9 @@ func (j *job) start(ctx context.Context, s *session.Session, o Options, metricsA
 
 // newComm makes a group; ranks are ranks of the job.
 func (j *job) newComm(id uint32, ranks []int, rank int) *Comm {
-	names := make([]string, len(ranks))
+	machines := make([]string, len(ranks))
 	for i, r := range ranks {
-		names[i] = j.hosts[r]
+		machines[i] = j.machines[r]
 	}
 	cables, err := j.wiring.Cables(ranks)
 	if err != nil {
@@ -106,7 +110,7 @@ func (j *job) newComm(id uint32, ranks []int, rank int) *Comm {
 	}
 	return &Comm{job: j, group: group.New(group.Config{
 		ID: id, Generation: j.generation, Ranks: ranks, Rank: rank, Fabric: j.fabric, Session: j.session,
-		Hosts: collective.NewHosts(names), Cables: cables, Crowded: j.crowded, Tuning: &j.tuning,
+		Hosts: collective.NewHosts(machines), Cables: cables, Crowded: j.crowded, Tuning: &j.tuning,
 		Timeout: j.timeout, NoHugePages: j.noHugePages, History: history, Clock: j.clock, Meters: j.telemetry,
 		Failed: func(err error) { j.failed(id, len(ranks), err) },
 	})}
@@ -162,11 +166,15 @@ func (j *job) close() error {
 }
 
 // heartbeatTimeout is how long these ranks may be silent.
-func (o Options) heartbeatTimeout(peers []rendezvous.Peer) time.Duration {
+func (o Options) heartbeatTimeout(roster *rendezvous.Roster) time.Duration {
 	if o.HeartbeatTimeout != 0 {
 		return o.HeartbeatTimeout
 	}
-	for _, p := range peers {
+	if roster == nil || roster.OneMachine() {
+		return LocalHeartbeatTimeout
+	}
+	// Different loopback addresses are listed as different machines, but are none.
+	for _, p := range roster.Peers {
 		for _, addr := range p.Addrs {
 			if at, err := netip.ParseAddrPort(addr); err != nil || !at.Addr().IsLoopback() {
 				return DefaultHeartbeatTimeout

@@ -15,7 +15,11 @@ import (
 // Local returns n ranks that are goroutines of this process, for tests, examples and
 // programs that use several devices of one machine. Close all of them.
 func Local(n int, o Options) ([]*Comm, error) {
-	fabrics, err := mem.New(n)
+	full, _, err := o.fromProcess()
+	if err != nil {
+		return nil, err
+	}
+	fabrics, err := mem.Config{NoHugePages: full.Transport.NoHugePages}.New(n)
 	if err != nil {
 		return nil, fmt.Errorf("thunder: %w", err)
 	}
@@ -49,7 +53,7 @@ func Over(fabrics []fabric.Fabric, o Options) (comms []*Comm, err error) {
 			return nil, err
 		}
 		j := newJob(o, &ticks.Clock{})
-		j.fabric, j.rank, j.hosts, j.log = f, r, hosts, o.Diagnostics.Logger.With("rank", r)
+		j.fabric, j.rank, j.hosts, j.machines, j.log = f, r, hosts, hosts, o.Diagnostics.Logger.With("rank", r)
 		s := session.New(j.sessionConfig(o, nil))
 		wg.Go(func() { comms[r], errs[r] = j.start(context.Background(), s, o, at) })
 	}

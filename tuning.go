@@ -45,9 +45,9 @@ func (c *Comm) Choice(k Kind, a Algo, dt DType, count int) Choice {
 // expects an operation of the group to take with algorithm a. bytes is the length of the
 // buffer, or of one block for operations that have a block for each rank.
 func Predict(c *Comm, m Model, k Kind, a Algo, bytes int) float64 {
-	hosts := make([]string, c.Size())
-	for rank := range hosts {
-		hosts[rank] = c.Host(rank)
+	machines := make([]string, c.Size())
+	for rank, r := range c.group.Ranks() {
+		machines[rank] = c.job.machines[r]
 	}
-	return m.Predict(k, a, c.Size(), collective.NewHosts(hosts), bytes)
+	return m.Predict(k, a, c.Size(), collective.NewHosts(machines), bytes)
 }

@@ -8,7 +8,7 @@ import (
 // ErrClosed is returned by calls on a Fabric or Link that was closed at this end.
 var ErrClosed = errors.New("fabric closed")
 
-// A LostError says that a peer, or the path to it, is gone.
+// A LostError reports that a peer, or the path to it, is gone.
 type LostError struct {
 	Peer int    // rank of the peer
 	Addr string // where it was reached, "" if it never was
@@ -24,7 +24,7 @@ func (e *LostError) Error() string {
 
 func (e *LostError) Unwrap() error { return e.Err }
 
-// A TagError says that the message which arrived is not the one that was
+// A TagError reports that the message that arrived is not the one that was
 // expected. Its payload was not read.
 type TagError struct {
 	Peer            int // rank of the sender

@@ -35,7 +35,9 @@ func newBenchCmd() *cobra.Command {
 		Use:   "bench MODE",
 		Short: "Measure collective operations and check their results",
 		Long: `bench measures one kind of communication over a range of message sizes, and
-checks every element of every result.
+checks every element of the results: of all iterations, between the timed ones, or
+of as many as the time of the timed ones or a second allows. The last lines say how
+many were checked, and so does the field checked with --json.
 
 Modes:
 ` + modeList() + `
@@ -59,6 +61,13 @@ is a message there and back. algo is the algorithm or, if ranks of one machine s
 no messages, the path: board (they post short data on a shared page), shared (they
 read from each other's memory), roundtrip (they lend each other half of the data;
 the other rank adds to it in place).
+
+JSON. With --json a row has times in seconds (elapsed_secs) and microseconds (lat_us),
+and three rates in GB/s, 10^9 bytes per second: algbw_gbs and busbw_gbs are algbw and
+busbw; gbps, also GB/s, counts the bytes of both directions, 2 × size over time. So
+gbps is twice algbw_gbs, except in ping-pong and matrix, where they are equal: one
+iteration of ping-pong is already two messages. A job of one rank sends nothing: its
+rows have alone, and no times and rates.
 
 matrix prints tables of: the bandwidth from one rank to another; the bandwidth of
 both directions together when both are used at once; the time of 8 bytes there and
@@ -169,9 +178,19 @@ func (f *benchFlags) local(cmd *cobra.Command, cfg bench.Config, ranks int) erro
 	if err := checked(cfg.Validate(ranks)); err != nil {
 		return err
 	}
+	if err := drawable(f.svg, cfg, ranks); err != nil {
+		return err
+	}
 	if need, have := cfg.Memory(ranks), availableMemory(); have > 0 && need > have {
 		return usagef("%d local ranks need %s for buffers, but only %s of memory is available; use a smaller --max or --size, or fewer ranks",
 			ranks, bench.FormatSize(float64(need)), bench.FormatSize(float64(have)))
+	}
+	perProcess := cfg.Memory(ranks)
+	if cfg.Fabric != "mem" {
+		perProcess /= int64(ranks)
+	}
+	if err := checkAddressSpace(perProcess); err != nil {
+		return err
 	}
 	r := &report{cfg: cfg, ranks: ranks, where: plural.Count(ranks, "local rank"), json: f.json, svg: f.svg}
 	run := localRun{cfg: cfg, ranks: ranks, timeout: f.work.timeout, sums: f.work.sums}
@@ -210,6 +229,9 @@ func (f *benchFlags) joined(cmd *cobra.Command, cfg bench.Config) error {
 		// No rank may leave before all have read the counters of their rails.
 		rails = comm.Rails()
 		return thunder.Barrier(ctx, comm)
+	}
+	if err := drawable(f.svg, cfg, comm.Size()); err != nil {
+		return err
 	}
 	if comm.Rank() == 0 {
 		r := &report{cfg: cfg, ranks: comm.Size(), where: whereabouts(comm), json: f.json, svg: f.svg}

@@ -190,3 +190,55 @@ func TestBenchNoCheck(t *testing.T) {
 		}
 	}
 }
+
+// The heading and the JSON have the number of iterations that were checked.
+func TestBenchSaysWhatIsChecked(t *testing.T) {
+	for _, c := range []struct {
+		check, heading, footer string
+		checked                int
+	}{
+		{"all", "all 7 results checked", "# Checked iterations   : 7 of 7\n", 7},
+		{"ends", "1 of 7 results checked", "# Checked iterations   : 1 of 7\n", 1},
+		{"none", "results not checked", "# Checked iterations   : 0 of 7\n", 0},
+	} {
+		args := []string{"bench", "allreduce", "--fabric", "mem", "--size", "64", "--iters", "7", "--check", c.check}
+		if res := run(t, args...); res.code != 0 || !strings.Contains(res.stdout, c.heading+"\n") || !strings.Contains(res.stdout, c.footer) {
+			t.Errorf("--check %s: exit code %d\n%s\n%s", c.check, res.code, res.stdout, res.stderr)
+		}
+		if r := rowsOf(t, append(args, "--json")...)[0]; r.Checked != c.checked || r.Iters != 7 {
+			t.Errorf("--check %s: %+v", c.check, r)
+		}
+	}
+	if res := run(t, "bench", "allreduce", "--check", "some"); res.code != exitUsage || !strings.Contains(res.stderr, "all ends none") {
+		t.Errorf("exit code %d\n%s", res.code, res.stderr)
+	}
+}
+
+// One rank has nobody to send to: it says so instead of measuring its own memory.
+func TestBenchAlone(t *testing.T) {
+	for _, args := range [][]string{
+		{"bench", "ping-pong", "-n", "1", "--size", "64"},
+		{"bench", "allreduce", "-n", "1", "--size", "64", "--fabric", "mem"},
+		{"bench", "allreduce", "--world-size", "1", "--rank", "0", "--size", "64"},
+		{"--world-size", "1", "--rank", "0", "--size", "64"},
+	} {
+		res := run(t, args...)
+		if res.code != 0 || !strings.Contains(res.stdout, "alone") || strings.Contains(res.stdout, " GB/s\n") {
+			t.Errorf("%v: exit code %d\n%s\n%s", args, res.code, res.stdout, res.stderr)
+		}
+	}
+}
+
+func TestBenchRefusesEmptyPictures(t *testing.T) {
+	svg := filepath.Join(t.TempDir(), "out.svg")
+	for _, args := range [][]string{
+		{"bench", "barrier"},
+		{"bench", "allreduce", "-n", "1"},
+		{"bench", "allreduce", "--size", "0"},
+	} {
+		res := run(t, append(args, "--svg", svg)...)
+		if _, err := os.Stat(svg); res.code != exitUsage || !strings.Contains(res.stderr, "--svg: ") || err == nil {
+			t.Errorf("%v: exit code %d, %v\n%s", args, res.code, err, res.stderr)
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -27,7 +26,7 @@ func newDemoCmd() *cobra.Command {
 		Long: `demo shows what thunder does, on this machine alone and in less than two minutes:
 ranks in one process, and ranks in processes of their own that communicate over TCP;
 every collective operation with every element type, every element checked; a sweep
-over message sizes; and a picture of it.
+over message sizes; and, with --plot, a picture of it.
 
 Exit status: 0 if every result is correct, 1 if not.`,
 		Example: `  thunder demo
@@ -39,7 +38,7 @@ Exit status: 0 if every result is correct, 1 if not.`,
 		}),
 	}
 	cmd.Flags().IntVarP(&d.ranks, "ranks", "n", 4, "`N` ranks")
-	cmd.Flags().StringVar(&d.plot, "plot", "", "`FILE` for the picture (default: a new temporary file)")
+	cmd.Flags().StringVar(&d.plot, "plot", "", "draw the sweep to an SVG `FILE`")
 	cmd.Flags().BoolVar(&d.json, "json", false, "print the rows of every benchmark as JSON, and nothing else")
 	return cmd
 }
@@ -232,21 +231,14 @@ func (d *demo) bars(lines []bench.Line) {
 }
 
 func (d *demo) picture(lines []bench.Line) error {
-	path := d.plot
-	if path == "" {
-		f, err := os.CreateTemp("", "thunder-demo-*.svg")
-		if err != nil {
-			return fmt.Errorf("create a file for the picture: %w", err)
-		}
-		path = f.Name()
-		if err := f.Close(); err != nil {
-			return err
-		}
+	if d.plot == "" {
+		d.say("   --plot FILE draws it\n")
+		return nil
 	}
 	subtitle := fmt.Sprintf("%d ranks on one machine · %s · f32 sum", d.ranks, bench.CPU())
-	if err := writeSVG(path, bench.Chart("thunder demo · allreduce", subtitle, lines...)); err != nil {
+	if err := writeSVG(d.plot, bench.Chart("thunder demo · allreduce", subtitle, lines...)); err != nil {
 		return err
 	}
-	d.say("   drawn to %s\n", path)
+	d.say("   drawn to %s\n", d.plot)
 	return nil
 }

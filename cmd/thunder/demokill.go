@@ -26,7 +26,7 @@ func (d *demo) killRank(ctx context.Context) error {
 	// The first size takes a moment and shows that the ranks are working; the second would
 	// take minutes.
 	cfg := bench.Config{Mode: bench.AllReduce, DType: thunder.F32, Op: thunder.Sum, Min: 4, Max: 16 << 20, Factor: 4 << 20,
-		Iters: 5000, Fabric: "tcp", NoCheck: true}
+		Iters: 5000, Fabric: "tcp", Check: bench.CheckNone}
 	var (
 		mu     sync.Mutex
 		pid    int

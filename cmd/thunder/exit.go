@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	thunder "thundercollective"
 	"thundercollective/internal/env"
@@ -49,11 +50,15 @@ func (e *failure) Error() string {
 func (e *failure) Unwrap() error { return e.err }
 
 // working wraps the function of a verb. It fails if the environment contains misspelt
-// variables, whether or not the verb uses them, and classifies errors like coded.
+// variables, whether or not the verb uses them, or if there is too little address space, and
+// classifies errors like coded.
 func working(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return coded(func(cmd *cobra.Command, args []string) error {
 		if _, err := env.Names(os.Environ()); err != nil {
 			return &usageError{err}
+		}
+		if err := checkAddressSpace(0); err != nil {
+			return err
 		}
 		return run(cmd, args)
 	})
@@ -96,13 +101,16 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
+	if out, ok := stdout.(*standardOutput); ok && err == nil && out.err != nil {
+		err = &failure{exitFailed, fmt.Errorf("write to standard output: %w", out.err)}
+	}
 	var fail *failure
 	switch {
 	case err == nil:
 		return exitOK
 	case ctx.Err() != nil && !(errors.As(err, &fail) && fail.err == nil):
 		fmt.Fprintf(stderr, "%s: interrupted\n", cmd.CommandPath())
-		return exitFailed
+		return interruptCode(ctx)
 	case errors.As(err, &fail):
 		if fail.err != nil {
 			fmt.Fprintf(stderr, "%s: %s\n", cmd.CommandPath(), message(fail.err))
@@ -112,6 +120,21 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "%s: %s\nRun '%s --help' for usage.\n", cmd.CommandPath(), message(err), cmd.CommandPath())
 		return exitUsage
 	}
+}
+
+// An interruption is the cause of a context that a signal ended.
+type interruption struct{ signal syscall.Signal }
+
+func (i *interruption) Error() string { return "interrupted by " + i.signal.String() }
+
+// interruptCode returns the exit code of a program that a signal ended, as shells report
+// it: 130 after Ctrl-C.
+func interruptCode(ctx context.Context) int {
+	var by *interruption
+	if errors.As(context.Cause(ctx), &by) {
+		return 128 + int(by.signal)
+	}
+	return exitFailed
 }
 
 // message returns the text of an error without the name of the library, since the name of

@@ -28,6 +28,7 @@ type workFlags struct {
 	streams int
 	iters   int
 	warmup  int
+	check   string
 	noCheck bool
 	sums    bool
 	barrier bool
@@ -48,7 +49,9 @@ func (f *workFlags) addCommon(fs *pflag.FlagSet) {
 	fs.IntVar(&f.root, "root", 0, "root `RANK` of broadcast, reduce, gather and scatter")
 	fs.IntVar(&f.iters, "iters", 0, "timed iterations of each size (default: as many as fit in a quarter of a second)")
 	fs.IntVar(&f.warmup, "warmup", -1, "iterations before the timed ones (default: by size)")
-	fs.BoolVar(&f.noCheck, "no-check", false, "do not check the results")
+	fs.StringVar(&f.check, "check", string(bench.CheckAll), "iterations whose results are checked, outside the timed part: all (as many as fit a second or the timed time), ends, none")
+	fs.BoolVar(&f.noCheck, "no-check", false, "the same as --check none")
+	fs.Lookup("no-check").Hidden = true // the older name
 	fs.BoolVar(&f.sums, "checksum", false, "send a checksum with every message over TCP, on all ranks or on none (THUNDER_CHECKSUM=1)")
 	fs.BoolVar(&f.barrier, "barrier-each", false, "perform a barrier before each iteration, so that the root of a broadcast cannot run ahead")
 	fs.BoolVar(&f.alloc, "alloc", false, "use buffers from the fabric's own memory (Comm.Alloc)")
@@ -91,6 +94,7 @@ func texts[T fmt.Stringer](list []T) []string {
 func (f *workFlags) complete(cmd *cobra.Command) {
 	for name, values := range map[string][]string{
 		"dtype": texts(thunder.DTypes()), "op": texts(thunder.Ops()), "algo": texts(algos()),
+		"check": {string(bench.CheckAll), string(bench.CheckEnds), string(bench.CheckNone)},
 	} {
 		completeFlag(cmd, name, values)
 	}
@@ -119,11 +123,17 @@ func (f *workFlags) config(fs *pflag.FlagSet, mode, fabric string) (bench.Config
 	if err := vars.Err(); err != nil {
 		return bench.Config{}, &usageError{err}
 	}
-	cfg := bench.Config{Fabric: f.fabric, Root: f.root, Factor: f.factor, Iters: f.iters, Warmup: f.warmup, NoCheck: f.noCheck, Streams: f.streams,
+	cfg := bench.Config{Fabric: f.fabric, Root: f.root, Factor: f.factor, Iters: f.iters, Warmup: f.warmup, Streams: f.streams,
 		BarrierEach: f.barrier, Alloc: f.alloc, Idle: f.idle, Explain: f.explain}
 	var err error
 	if cfg.Mode, err = bench.ParseMode(mode); err != nil {
 		return cfg, &usageError{err}
+	}
+	if cfg.Check, err = bench.ParseCheck(f.check); err != nil {
+		return cfg, usagef("--check: %w", err)
+	}
+	if f.noCheck {
+		cfg.Check = bench.CheckNone
 	}
 	if cfg.DType, err = thunder.ParseDType(f.dtype); err != nil {
 		return cfg, usagef("--dtype: %w", err)
@@ -133,6 +143,9 @@ func (f *workFlags) config(fs *pflag.FlagSet, mode, fabric string) (bench.Config
 	}
 	if cfg.Algo, err = thunder.ParseAlgo(f.algo); err != nil {
 		return cfg, usagef("--algo: %w; want one of %s", err, join(algos()))
+	}
+	if fs.Changed("factor") && f.factor < 2 {
+		return cfg, usagef("--factor: the factor between sizes is %d; want 2 or more", f.factor)
 	}
 	if fs.Changed("iters") && f.iters < 1 {
 		return cfg, usagef("--iters: %d is not a number of iterations; omit it for a number that suits the size", f.iters)
@@ -189,8 +202,8 @@ func notEmpty(fs *pflag.FlagSet, names ...string) error {
 	return nil
 }
 
-// writable checks before the work, rather than after it, that a file named by a flag has a
-// directory to be created in. No file and "-", standard output, are fine.
+// writable checks before the work, rather than after it, that a file named by a flag can be
+// written. No file and "-", standard output, are fine.
 func writable(flag, file string) error {
 	if file == "" || file == "-" {
 		return nil
@@ -202,7 +215,26 @@ func writable(flag, file string) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return usagef("%s: directory %s of %s does not exist", flag, dir, filepath.Base(file))
 	}
+	if err := tryWrite(file, dir); err != nil {
+		return usagef("%s: %s cannot be written: %w", flag, file, err)
+	}
 	return nil
+}
+
+// tryWrite opens a file that exists for writing, and otherwise makes another one beside it
+// and removes it. It changes nothing.
+func tryWrite(file, dir string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err == nil {
+		return f.Close()
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return errors.Unwrap(err)
+	}
+	if f, err = os.CreateTemp(dir, ".thunder-*"); err != nil {
+		return errors.Unwrap(err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // checked adds the name of the flag to a *bench.ConfigError.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,10 +30,11 @@ writes a timeline.
 
 Ranks dump their flight recorders to the directory in THUNDER_DUMP_DIR when a group
 fails, and on SIGUSR1. A running rank serves its recorder at the address in its
-THUNDER_METRICS.
+THUNDER_METRICS; ranks that do not answer within 2 seconds are named.
 
-Exit status: 0 if nothing is wrong with the job; 1 if something is, or if the dumps
-cannot be read; 2 if the command line is invalid.`,
+Exit status: 0 if nothing is wrong with the job; 1 if something is, if a rank is
+missing or has waited for longer than a second, or if the dumps cannot be read; 2 if
+the command line is invalid.`,
 		Example: `  # run a job with dumps, and inspect them
   THUNDER_DUMP_DIR=/tmp/flight thunder launch -n 4 ./train
   thunder inspect /tmp/flight
@@ -61,10 +63,14 @@ func (f *inspectFlags) run(cmd *cobra.Command, sources []string) error {
 		return err
 	}
 	dumps, err := inspect.Load(cmd.Context(), sources)
+	var unanswered []string
+	if silent, ok := errors.AsType[*inspect.UnansweredError](err); ok && len(dumps) > 0 {
+		unanswered, err = silent.Addrs, nil
+	}
 	if err != nil {
 		return err
 	}
-	r, err := inspect.Examine(dumps)
+	r, err := inspect.Examine(dumps, unanswered...)
 	if err != nil {
 		return err
 	}

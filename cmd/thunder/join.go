@@ -75,7 +75,7 @@ func (f *joinFlags) joins(fs *pflag.FlagSet) bool {
 // the environment are left for Init to report.
 func launched(getenv func(string) string) bool {
 	env, err := rendezvous.FromEnv(getenv)
-	if err != nil || env.Way() != rendezvous.Alone || env.Rank != rendezvous.NoRank {
+	if err != nil || env.Way() != rendezvous.Alone || env.Rank != rendezvous.NoRank || env.Size != 0 {
 		return true
 	}
 	source := detect.System()

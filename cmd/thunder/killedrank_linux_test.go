@@ -120,7 +120,7 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = u.cmd.Wait()
-	if code := u.cmd.ProcessState.ExitCode(); code != exitFailed {
+	if code := u.cmd.ProcessState.ExitCode(); code != 130 {
 		t.Errorf("exit code %d", code)
 	}
 	if !strings.Contains(u.stderr.String(), "interrupted") {

@@ -53,6 +53,10 @@ signal ended it); 127 if the program is not found, 126 if it cannot be run, 124 
 command line or the hostfile is invalid. Ctrl-C ends the job gracefully, a second one
 immediately.
 
+With --copy, the ranks run in a new directory, which is removed at the end. What is
+below the current directory has the same path in it: after --copy src/x.py the program
+is src/x.py, not x.py. What is elsewhere has the last part of its path as its name.
+
 With --restarts, ranks that died are started again. If the program re-forms its job
 (Comm.Reform), the other ranks keep running: they ask for the next generation, and
 only the ranks that died are restarted in it. Otherwise all ranks are restarted.`,
@@ -123,7 +127,7 @@ func (f *launchFlags) add(cmd *cobra.Command) {
 	fs.StringArrayVar(&f.env, "env", nil, "set a variable for every rank, `NAME=value`, or pass on the local one, NAME (repeatable)")
 	fs.StringVar(&f.cwd, "cwd", "", "`DIRECTORY` to run in on every machine (default: the current one if it exists there, else the home directory)")
 	fs.StringVar(&f.python, "python", "", "Python `INTERPRETER` for scripts (default: python3)")
-	fs.StringArrayVar(&f.copies, "copy", nil, "copy a file or directory, `PATH`, to a new directory on every machine and run there (repeatable)")
+	fs.StringArrayVar(&f.copies, "copy", nil, "copy a file or directory, `PATH`, to a new directory on every machine and run there; src/x.py is src/x.py there (repeatable)")
 	fs.StringVar(&f.logDir, "log-dir", "", "also write each rank's output to a file in `DIRECTORY`")
 	fs.DurationVar(&f.timeout, "timeout", 0, "end the job after this time (default: never)")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "print what would run on which machine, and run nothing")
@@ -302,7 +306,7 @@ func (f *launchFlags) terminal(cmd *cobra.Command, cfg *launch.Config) error {
 	default:
 		return fmt.Errorf("--tag: unknown value %q; want on or off", f.tag)
 	}
-	if out, ok := cmd.OutOrStdout().(*os.File); ok && isTerminal(out) {
+	if out := fileOf(cmd.OutOrStdout()); out != nil && isTerminal(out) {
 		if w, h, err := term.GetSize(int(out.Fd())); err == nil {
 			cfg.Output.Columns, cfg.Lines = w, h
 		}

@@ -226,8 +226,8 @@ func rankArgs(c bench.Config, timeout time.Duration) []string {
 	if c.Warmup >= 0 {
 		args = append(args, "--warmup", strconv.Itoa(c.Warmup))
 	}
-	if c.NoCheck {
-		args = append(args, "--no-check")
+	if c.Check != "" {
+		args = append(args, "--check", string(c.Check))
 	}
 	if c.BarrierEach {
 		args = append(args, "--barrier-each")

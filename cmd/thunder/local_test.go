@@ -21,9 +21,9 @@ import (
 // A rank parses from its command line what its parent checked.
 func TestRankArgsRoundTrip(t *testing.T) {
 	for _, want := range []bench.Config{
-		{Mode: bench.AllReduce, Algo: thunder.HalvingDoubling, DType: thunder.BF16, Op: thunder.Avg, Min: 0, Max: 1 << 40, Factor: 3, Iters: 7, Warmup: 0, NoCheck: true, BarrierEach: true, Fabric: "tcp", Streams: 2},
-		{Mode: bench.Scatter, DType: thunder.Bool, Op: thunder.Xor, Root: 3, Min: 5, Max: 5, Factor: 2, Warmup: -1, Fabric: "tcp", Streams: 1},
-		{Mode: bench.Matrix, DType: thunder.F32, Op: thunder.Sum, Min: 1 << 20, Max: 4 << 20, Factor: 4, Warmup: -1, Fabric: "tcp", Streams: 4},
+		{Mode: bench.AllReduce, Algo: thunder.HalvingDoubling, DType: thunder.BF16, Op: thunder.Avg, Min: 0, Max: 1 << 40, Factor: 3, Iters: 7, Warmup: 0, Check: bench.CheckNone, BarrierEach: true, Fabric: "tcp", Streams: 2},
+		{Mode: bench.Scatter, DType: thunder.Bool, Op: thunder.Xor, Root: 3, Min: 5, Max: 5, Factor: 2, Warmup: -1, Check: bench.CheckEnds, Fabric: "tcp", Streams: 1},
+		{Mode: bench.Matrix, DType: thunder.F32, Op: thunder.Sum, Min: 1 << 20, Max: 4 << 20, Factor: 4, Warmup: -1, Check: bench.CheckAll, Fabric: "tcp", Streams: 4},
 	} {
 		args := rankArgs(want, 3*time.Second)
 		var f workFlags

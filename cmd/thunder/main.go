@@ -11,11 +11,16 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal ends the work in order. After it the default action is restored, so
-	// that a second signal ends the process immediately.
-	context.AfterFunc(ctx, stop)
-	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		by := <-signals
+		// The first signal ends the work in order. After it the default action is restored,
+		// so that a second signal ends the process immediately.
+		signal.Stop(signals)
+		number, _ := by.(syscall.Signal)
+		cancel(&interruption{number})
+	}()
+	os.Exit(execute(ctx, os.Args[1:], &standardOutput{file: os.Stdout}, os.Stderr))
 }

@@ -29,7 +29,7 @@ type report struct {
 // begin prints the lines before the first row.
 func (r *report) begin(out, status io.Writer) {
 	r.out = out
-	r.table = &bench.Table{W: out, Color: bench.Color(colourful(out))}
+	r.table = &bench.Table{W: out, Color: bench.Color(colourful(out)), Width: terminalWidth(out)}
 	r.line = newProgress(status)
 	r.next()
 }
@@ -48,19 +48,44 @@ func (r *report) about() []string {
 	if c.Fabric == "auto" && name != "auto" {
 		fabric += " (auto)"
 	}
-	check := "every result checked"
-	if c.NoCheck {
-		check = "results not checked"
-	}
+	check := r.checks()
 	parts := []string{r.where, fabric, "algo " + c.Algo.String(), "kernels " + thunder.Kernels(), check}
 	if c.Mode == bench.Matrix { // single messages
 		parts = []string{r.where, fabric, check}
+	}
+	if r.ranks == 1 {
+		parts = []string{r.where, "alone: it sends nothing, so nothing is measured", check}
 	}
 	return []string{
 		fmt.Sprintf("thunder bench %s: %s", c.Mode, c.Mode.About()),
 		strings.Join(parts, " · "),
 		fmt.Sprintf("%s · %d cores · %s/%s · %s", bench.CPU(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version()),
 	}
+}
+
+// checks describes which results are checked: their exact number once all rows are there.
+// The table ends with it.
+func (r *report) checks() string {
+	if r.cfg.Check == bench.CheckNone {
+		return "results not checked"
+	}
+	if r.cfg.Mode == bench.Matrix {
+		return "last message of each series checked"
+	}
+	if len(r.rows) < r.cfg.Rows(r.ranks) {
+		if r.cfg.Check == bench.CheckEnds {
+			return "first and last results checked"
+		}
+		return "results checked"
+	}
+	checked, iters := 0, 0
+	for _, row := range r.rows {
+		checked, iters = checked+row.Checked, iters+row.Iters
+	}
+	if checked == iters {
+		return fmt.Sprintf("all %d results checked", iters)
+	}
+	return fmt.Sprintf("%d of %d results checked", checked, iters)
 }
 
 // next shows on the progress line what is measured next.
@@ -124,6 +149,21 @@ func (r *report) end() error {
 		}
 	}
 	return wrongError(r.rows)
+}
+
+// drawable returns a usage error if the results of a run cannot be drawn.
+func drawable(svg string, cfg bench.Config, ranks int) error {
+	switch {
+	case svg == "":
+		return nil
+	case ranks == 1:
+		return usagef("--svg: a rank alone measures nothing, so there is nothing to draw; omit it, or use more ranks")
+	case cfg.Mode == bench.Barrier:
+		return usagef("--svg: a barrier has no sizes, so there is no curve to draw; omit it: the result is a single row")
+	case cfg.Mode != bench.Matrix && cfg.Max == 0:
+		return usagef("--svg: only messages without content are measured, so there is no curve to draw; use a larger --max or --size")
+	}
+	return nil
 }
 
 func (r *report) draw() error {

@@ -1,10 +1,6 @@
 package main
 
-import (
-	"strings"
-
-	"github.com/spf13/cobra"
-)
+import "github.com/spf13/cobra"
 
 // newRootCmd returns the root command. Each verb has a file of its own and is added here.
 func newRootCmd() *cobra.Command {
@@ -40,7 +36,8 @@ each rank, with the same addresses in the same order.`,
 			return first.run(cmd)
 		}),
 	}
-	root.SuggestionsMinimumDistance = 2
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(newHelpCmd())
 	first.add(root)
 	root.AddCommand(
 		newDemoCmd(),
@@ -55,16 +52,14 @@ each rank, with the same addresses in the same order.`,
 		newSupportBundleCmd(),
 		newEnvCmd(),
 	)
+	completeShells(root)
 	return root
 }
 
-// noVerb returns an error that suggests verbs similar to an unknown one.
+// noVerb returns an error for arguments that are not verbs.
 func noVerb(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if like := root.SuggestionsFor(args[0]); len(like) > 0 {
-		return usagef("unknown command %q; did you mean '%s'?", args[0], strings.Join(like, "' or '"))
-	}
-	return usagef("unknown command %q", args[0])
+	return unknownVerb(root, args[0])
 }

@@ -64,6 +64,9 @@ func (f *rootFlags) run(cmd *cobra.Command) error {
 
 // sentence describes a single row in one line.
 func sentence(r bench.Row) string {
+	if r.Alone {
+		return "rank 0 is alone: it sends nothing, so nothing is measured"
+	}
 	s := fmt.Sprintf("rank %d of %d: %s of %s x %d in %.3g s: %s both ways, %s each (p99 %s)",
 		r.Rank, r.WorldSize, r.Mode, bench.FormatSize(float64(r.SizeBytes)), r.Iters, r.ElapsedSecs,
 		bench.FormatRate(r.GBps), bench.FormatMicros(r.Lat.P50), bench.FormatMicros(r.Lat.P99))
@@ -71,7 +74,7 @@ func sentence(r bench.Row) string {
 		s += fmt.Sprintf(", first value %v", *r.FinalValue)
 	}
 	if r.Wrong != nil {
-		s += fmt.Sprintf(", %d wrong", *r.Wrong)
+		s += fmt.Sprintf(", %d wrong in %d checked iterations", *r.Wrong, r.Checked)
 	}
 	return s
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+
+	"thundercollective/fabric"
 )
 
 // testAllocs counts the allocations of both ends of a ping-pong in steady state.
@@ -25,14 +27,14 @@ func pingPongAllocs(t *testing.T, h Harness, n int) float64 {
 	go func() {
 		defer close(echoed)
 		buf := make([]byte, n)
-		for b.Recv(ctx, tag, buf) == nil && b.Send(ctx, tag, buf) == nil {
+		for b.Recv(ctx, tag, buf) == nil && fabric.Send(ctx, b, tag, buf) == nil {
 		}
 	}()
 	buf := make([]byte, n)
 	var seen atomic.Int64 // pieces may come from several goroutines
 	sink := func(off int, p []byte) error { seen.Add(int64(len(p))); return nil }
 	step := func() {
-		if err := a.Send(ctx, tag, buf); err != nil {
+		if err := fabric.Send(ctx, a, tag, buf); err != nil {
 			t.Fatal(err)
 		}
 		if err := a.RecvFunc(ctx, tag, n, sink); err != nil {

@@ -8,41 +8,17 @@ import (
 	"testing"
 
 	"thundercollective/fabric"
-	"thundercollective/internal/patience"
 )
 
 // boards makes the boards of n ranks of a new fabric, and a function that closes
-// everything. It skips providers without boards.
+// everything.
 func boards(t *testing.T, h Harness, n int) (fs []fabric.Fabric, bs []fabric.Board, stop func()) {
 	t.Helper()
-	fs = start(t, h, n)
-	if _, ok := fs[0].(fabric.Boarder); !ok {
-		closeAll(t, fs)
-		t.Skip("provider has no boards")
+	fs, ms, stop := sharing(t, h, n)
+	for _, m := range ms {
+		bs = append(bs, m.Board())
 	}
-	bs = make([]fabric.Board, n)
-	ranks := make([]int, n)
-	for r := range ranks {
-		ranks[r] = r
-	}
-	together(t, n, func(r int) (err error) {
-		ctx, cancel := patience.Context(context.Background(), limit)
-		defer cancel()
-		bs[r], err = fs[r].(fabric.Boarder).Board(ctx, 1, ranks)
-		if err == nil && bs[r] == nil {
-			err = errors.New("no board")
-		}
-		return err
-	})
-	if t.Failed() {
-		t.FailNow()
-	}
-	return fs, bs, func() {
-		for _, b := range bs {
-			b.Close()
-		}
-		closeAll(t, fs)
-	}
+	return fs, bs, stop
 }
 
 // together runs f for all ranks at once.
@@ -186,11 +162,11 @@ func testBoardEnds(t *testing.T, h Harness) {
 			})
 		})
 		t.Run(name+"/death", func(t *testing.T) {
-			fs, bs, stop := boards(t, h, 2)
+			fs, ms, stop := sharing(t, h, 2)
 			defer stop()
 			got := make(chan error, 1)
-			go func() { got <- wait(context.Background(), bs[0]) }()
-			bs[1].Close()
+			go func() { got <- wait(context.Background(), ms[0].Board()) }()
+			ms[1].Close()
 			h.Kill(fs[1])
 			within(t, "a call whose peer dies", func() { wantLost(t, <-got, 1) })
 		})

@@ -39,7 +39,7 @@ func testCancelSend(t *testing.T, h Harness) {
 			t.Errorf("got %v, want the cause of the context", err)
 		}
 	})
-	if err := a.Send(context.Background(), tagOf(1), make([]byte, 8)); err == nil {
+	if err := fabric.Send(context.Background(), a, tagOf(1), make([]byte, 8)); err == nil {
 		t.Error("the link sends on after a cancelled call")
 	}
 }
@@ -48,7 +48,7 @@ func testCancelSend(t *testing.T, h Harness) {
 func sendUntilError(ctx context.Context, l fabric.Link, n int) error {
 	buf := make([]byte, n)
 	for i := 0; ; i++ {
-		if err := l.Send(ctx, tagOf(i), buf); err != nil {
+		if err := fabric.Send(ctx, l, tagOf(i), buf); err != nil {
 			return err
 		}
 	}
@@ -90,7 +90,7 @@ func testDeathReceiving(t *testing.T, h Harness) {
 	go func() { got <- a.Recv(ctx, tagOf(1), make([]byte, h.Large)) }()
 	// Part of a message is on its way when the sender dies.
 	sending := make(chan error, 1)
-	go func() { sending <- b.Send(ctx, tagOf(2), make([]byte, 8)) }()
+	go func() { sending <- fabric.Send(ctx, b, tagOf(2), make([]byte, 8)) }()
 	within(t, "the last message", func() {
 		if err := <-sending; err != nil {
 			t.Errorf("send: %v", err)
@@ -175,7 +175,7 @@ func testDeliveredBeforeClose(t *testing.T, h Harness) {
 	buf := make([]byte, 3000)
 	for i := range 5 {
 		fill(buf, i)
-		if err := a.Send(ctx, tagOf(i), buf); err != nil {
+		if err := fabric.Send(ctx, a, tagOf(i), buf); err != nil {
 			t.Fatal(err)
 		}
 	}

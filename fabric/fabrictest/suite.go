@@ -14,10 +14,25 @@ import (
 	"thundercollective/internal/patience"
 )
 
+// Abilities are what not every provider can do.
+type Abilities struct {
+	Borrow bool // links lend short messages (Link.Take)
+	Memory bool // ranks share memory (Fabric.Memory)
+	Reads  bool // they can read all memory of each other (Memory.Reads)
+	// ZeroCopy: memory of Alloc, and memory that is registered, crosses without a
+	// copy. Harness.Copied tells.
+	ZeroCopy bool
+}
+
 // A Harness makes fabrics of the provider under test.
 type Harness struct {
 	// New returns the fabrics of n ranks in this process. The suite closes them.
 	New func(t testing.TB, n int) []fabric.Fabric
+	// Abilities are those of the provider.
+	Abilities Abilities
+	// Copied returns the number of payload bytes that were copied at this end of a
+	// link. If nil, all are.
+	Copied func(l fabric.Link) uint64
 	// Kill ends a rank without any goodbye, as a crash would. Close if nil.
 	Kill func(f fabric.Fabric)
 	// Large is the size of a message that no provider can buffer whole; 8 MiB
@@ -37,11 +52,27 @@ func Run(t *testing.T, h Harness) {
 	if h.Large == 0 {
 		h.Large = 8 << 20
 	}
-	tests := []struct {
-		name string
-		run  func(*testing.T, Harness)
-	}{
+	for _, tt := range tests(h.Abilities) {
+		t.Run(tt.name, func(t *testing.T) {
+			before := goleak.IgnoreCurrent()
+			tt.run(t, h)
+			if err := leaks.Find(before); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+type test struct {
+	name string
+	run  func(*testing.T, Harness)
+}
+
+// tests returns those that a provider with these abilities has to pass.
+func tests(can Abilities) []test {
+	list := []test{
 		{"Identity", testIdentity},
+		{"Abilities", testAbilities},
 		{"Sizes", testSizes},
 		{"Order", testOrder},
 		{"FullDuplex", testFullDuplex},
@@ -51,19 +82,13 @@ func Run(t *testing.T, h Harness) {
 		{"LengthMismatch", testLengthMismatch},
 		{"FuncError", testFuncError},
 		{"Post", testPost},
+		{"PostBehind", testPostBehind},
 		{"Backlog", testBacklog},
-		{"Swap", testSwap},
-		{"SwapRefuses", testSwapRefuses},
-		{"SwapEnds", testSwapEnds},
-		{"Board", testBoard},
-		{"BoardRefuses", testBoardRefuses},
-		{"BoardEnds", testBoardEnds},
-		{"Trips", testTrips},
-		{"TripEnds", testTripEnds},
 		{"Traffic", testTraffic},
-		{"Sharing", testSharing},
+		{"Alloc", testAlloc},
 		{"CancelRecv", testCancelRecv},
 		{"CancelSend", testCancelSend},
+		{"CancelPost", testCancelPost},
 		{"CancelLink", testCancelLink},
 		{"DeathWhileReceiving", testDeathReceiving},
 		{"DeathWhileSending", testDeathSending},
@@ -72,15 +97,44 @@ func Run(t *testing.T, h Harness) {
 		{"DeliveredBeforeClose", testDeliveredBeforeClose},
 		{"NoAllocations", testAllocs},
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			before := goleak.IgnoreCurrent()
-			tt.run(t, h)
-			if err := leaks.Find(before); err != nil {
-				t.Error(err)
-			}
-		})
+	if can.Borrow {
+		list = append(list, test{"Take", testTake}, test{"TakeRefuses", testTakeRefuses}, test{"TakeEnds", testTakeEnds})
 	}
+	if can.Memory {
+		list = append(list, test{"Board", testBoard}, test{"BoardRefuses", testBoardRefuses}, test{"BoardEnds", testBoardEnds},
+			test{"RoundTrips", testRoundTrips}, test{"RoundTripEnds", testRoundTripEnds}, test{"Map", testMap})
+	}
+	if can.Reads {
+		list = append(list, test{"ReadAt", testReadAt})
+	}
+	return append(list, test{"ZeroCopy", testZeroCopy})
+}
+
+// testAbilities compares what there is with what was declared.
+func testAbilities(t *testing.T, h Harness) {
+	fs, a, b := pair(t, h, 1)
+	defer closeAll(t, fs)
+	for _, l := range []fabric.Link{a, b} {
+		if got := l.Borrow() >= 0; got != h.Abilities.Borrow {
+			t.Errorf("links lend messages: %v (of up to %d bytes), declared: %v", got, l.Borrow(), h.Abilities.Borrow)
+		}
+		if l.Borrow() >= 0 {
+			continue
+		}
+		if _, err := l.Take(context.Background(), tagOf(1), 0); err == nil {
+			t.Error("a link that says it lends nothing does")
+		}
+	}
+	ms := memories(t, fs, 2)
+	for r, m := range ms {
+		if (m != nil) != h.Abilities.Memory {
+			t.Errorf("rank %d shares memory: %v, declared: %v", r, m != nil, h.Abilities.Memory)
+		}
+		if reads := m != nil && m.Reads(); reads != h.Abilities.Reads {
+			t.Errorf("rank %d reads all memory: %v, declared: %v", r, reads, h.Abilities.Reads)
+		}
+	}
+	closeMemories(t, ms)
 }
 
 // start makes n ranks and closes them, in parallel, when the test ends.

@@ -42,7 +42,7 @@ func testSizes(t *testing.T, h Harness) {
 			for k := range 2 {
 				buf := make([]byte, n)
 				fill(buf, 2*i+k)
-				if err := a.Send(ctx, tagOf(2*i+k), buf); err != nil {
+				if err := fabric.Send(ctx, a, tagOf(2*i+k), buf); err != nil {
 					t.Errorf("send %d bytes: %v", n, err)
 					return
 				}
@@ -81,7 +81,7 @@ func stream(ctx context.Context, l fabric.Link, seed uint64, count int, send boo
 		switch {
 		case send:
 			fill(buf[:n], i)
-			err = l.Send(ctx, tagOf(i), buf[:n])
+			err = fabric.Send(ctx, l, tagOf(i), buf[:n])
 		case i%2 == 0:
 			err = recvWhole(ctx, l, i, buf[:n])
 		default:
@@ -153,7 +153,7 @@ func testChannels(t *testing.T, h Harness) {
 	big := make([]byte, h.Large)
 	fill(big, 0)
 	blocked := make(chan error, 1)
-	go func() { blocked <- a1.Send(ctx, tagOf(0), big) }() // nobody receives yet
+	go func() { blocked <- fabric.Send(ctx, a1, tagOf(0), big) }() // nobody receives yet
 	exchange(t, []job{{a2, 9, 200, true}, {b2, 9, 200, false}})
 	within(t, "the blocked channel", func() {
 		if err := recvWhole(ctx, b1, 0, make([]byte, len(big))); err != nil {
@@ -169,7 +169,7 @@ func testTagMismatch(t *testing.T, h Harness) {
 	fs, a, b := pair(t, h, 1)
 	defer closeAll(t, fs)
 	ctx := context.Background()
-	if err := a.Send(ctx, tagOf(1), []byte("12345678")); err != nil {
+	if err := fabric.Send(ctx, a, tagOf(1), []byte("12345678")); err != nil {
 		t.Fatal(err)
 	}
 	err := b.Recv(ctx, tagOf(2), make([]byte, 8))
@@ -186,7 +186,7 @@ func testLengthMismatch(t *testing.T, h Harness) {
 	fs, a, b := pair(t, h, 1)
 	defer closeAll(t, fs)
 	ctx := context.Background()
-	if err := a.Send(ctx, tagOf(1), make([]byte, 24)); err != nil {
+	if err := fabric.Send(ctx, a, tagOf(1), make([]byte, 24)); err != nil {
 		t.Fatal(err)
 	}
 	err := b.RecvFunc(ctx, tagOf(1), 32, func(int, []byte) error { t.Error("payload handed out"); return nil })
@@ -200,7 +200,7 @@ func testFuncError(t *testing.T, h Harness) {
 	fs, a, b := pair(t, h, 1)
 	defer closeAll(t, fs)
 	ctx := context.Background()
-	if err := a.Send(ctx, tagOf(1), make([]byte, 64)); err != nil {
+	if err := fabric.Send(ctx, a, tagOf(1), make([]byte, 64)); err != nil {
 		t.Fatal(err)
 	}
 	boom := errors.New("boom")
@@ -212,13 +212,12 @@ func testFuncError(t *testing.T, h Harness) {
 func testTraffic(t *testing.T, h Harness) {
 	fs, a, b := pair(t, h, 1)
 	defer closeAll(t, fs)
-	ca, ok := a.(fabric.Counter)
-	if !ok {
-		t.Skip("provider does not count traffic")
-	}
 	exchange(t, []job{{a, 3, 50, true}, {b, 3, 50, false}})
-	sent, got := ca.Traffic(), b.(fabric.Counter).Traffic()
+	sent, got := a.Traffic(), b.Traffic()
 	if sent.SentMessages != 50 || sent.SentMessages != got.RecvMessages || sent.SentBytes != got.RecvBytes || sent.SentBytes == 0 {
 		t.Errorf("sender counted %+v, receiver %+v", sent, got)
+	}
+	if all := fs[0].Traffic(); all.SentMessages < sent.SentMessages || all.SentBytes < sent.SentBytes {
+		t.Errorf("the fabric counted %+v, its link %+v", all, sent)
 	}
 }

@@ -30,8 +30,8 @@ type Config struct {
 	// Warmup is the number of iterations before the timed ones. A negative value selects a
 	// number that suits the size.
 	Warmup int
-	// NoCheck disables the checks of the results.
-	NoCheck bool
+	// Check selects the iterations whose results are checked. The default is CheckAll.
+	Check Check
 	// BarrierEach performs a barrier, which is not timed, before each iteration. Without
 	// it, the root of a broadcast runs ahead of the other ranks, and the time is that of
 	// one broadcast in a series, not of a single one.
@@ -76,6 +76,9 @@ func (c *Config) fill() {
 	if c.Op == 0 {
 		c.Op = thunder.Sum
 	}
+	if c.Check == "" {
+		c.Check = CheckAll
+	}
 	if c.Factor == 0 {
 		c.Factor = DefaultFactor
 	}
@@ -93,6 +96,9 @@ func (c Config) Validate(ranks int) error {
 	}
 	if !c.DType.Valid() {
 		return bad("dtype", "%v is not an element type", c.DType)
+	}
+	if _, err := ParseCheck(string(c.Check)); err != nil {
+		return bad("check", "%v", err)
 	}
 	if c.Mode.Reduces() {
 		if err := thunder.CheckOp(c.DType, c.Op); err != nil {

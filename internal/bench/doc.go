@@ -16,11 +16,18 @@
 // filling and comparing buffers is as fast as memory, and a result that is shifted by a
 // power of two is detected.
 //
-// Two iterations of each size are checked: one before the timed ones, and the last
-// timed one. Before each, inputs are filled in again and outputs overwritten. After the
-// last one the ranks exchange checksums of their results; in modes in which all ranks
-// have the same result, a difference counts as wrong. Row.Checksum is the same on every
-// rank and in every run.
+// An iteration before the timed ones is checked, and every timed one, as far as a budget
+// of time allows (Config.Check); Row.Checked has their number. The checks are done between
+// the timed iterations, outside the time. Before each, the operands of a reduction in
+// place are filled in again, and outputs are changed in places; before the first and the
+// last one, all inputs are filled in and all outputs overwritten. A check writes and reads
+// only what the iteration before it left in the caches, and takes ranks equally long, so
+// the next iteration takes as long as without it. Matrix times a series of messages as a
+// whole and checks the last of each.
+//
+// After the last iteration the ranks exchange checksums of their results; in modes in which
+// all ranks have the same result, a difference counts as wrong. Row.Checksum is the same on
+// every rank and in every run.
 //
 // # What is measured
 //
@@ -29,7 +36,8 @@
 // are taken over those averages.
 //
 //	ElapsedSecs   the sum of all iterations
-//	GBps          2 · size · iterations / elapsed, in GB/s (10^9 bytes)
+//	GBps          2 · size · iterations / elapsed, in GB/s (10^9 bytes): bytes both ways;
+//	              twice AlgBW, but equal to it in PingPong and Matrix
 //	AlgBW         size · iterations / elapsed
 //	BusBW         AlgBW times the factor of the mode on n ranks
 //

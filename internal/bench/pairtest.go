@@ -95,7 +95,9 @@ func (d *pairTest) measure(ctx context.Context, rail int, row *Row) error {
 	}
 	trips := make([]float64, d.pings)
 	ping := make([]int64, 1)
+	var wrong int64
 	for i := range trips {
+		ping[0] = int64(i) + 1
 		start := time.Now()
 		if err := thunder.Send(ctx, d.comm, ping, d.peer); err != nil {
 			return err
@@ -104,9 +106,11 @@ func (d *pairTest) measure(ctx context.Context, rail int, row *Row) error {
 			return err
 		}
 		trips[i] = time.Since(start).Seconds()
+		if ping[0] != int64(i)+1 {
+			wrong++
+		}
 	}
 	row.Lat = latency(trips)
-	var wrong int64
 	for _, both := range []bool{false, true} {
 		seconds, iters, bad, err := d.series(ctx, both)
 		if err != nil {
@@ -115,8 +119,8 @@ func (d *pairTest) measure(ctx context.Context, rail int, row *Row) error {
 		wrong += bad
 		row.setSeries(both, seconds, iters)
 	}
-	if !d.cfg.NoCheck {
-		row.Wrong = &wrong
+	if d.cfg.Check != CheckNone {
+		row.Checked, row.Wrong = 1, &wrong // a series is timed as a whole, and its last message checked
 	}
 	if theirs, err = d.hear(ctx); err != nil {
 		return err
@@ -260,7 +264,7 @@ func (d *pairTest) repeat(ctx context.Context, iters int, r thunder.Request) err
 }
 
 func (d *pairTest) wrong() int64 {
-	if d.cfg.NoCheck {
+	if d.cfg.Check == CheckNone {
 		return 0
 	}
 	return d.theirs.wrong(d.recv, 0)

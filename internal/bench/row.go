@@ -24,18 +24,24 @@ type Row struct {
 	Root      int    `json:"root"` // -1 without a root
 	Streams   int    `json:"streams"`
 	Iters     int    `json:"iters"`
+	// Alone is set in a job of one rank. It sends nothing, so the row has no times and
+	// rates; its results are checked.
+	Alone bool `json:"alone,omitempty"`
 
 	// ElapsedSecs is the total time of all iterations, averaged over the ranks.
 	ElapsedSecs float64 `json:"elapsed_secs"`
-	// GBps is bytes both ways over time, in GB/s: 2·size·iters/elapsed.
+	// GBps is bytes both ways over time, in GB/s: 2·size·iters/elapsed. So it is twice AlgBW,
+	// except in PingPong, where both directions are in AlgBW already.
 	GBps float64 `json:"gbps"`
 	// AlgBW and BusBW are defined as in nccl-tests, in GB/s.
 	AlgBW float64 `json:"algbw_gbs"`
 	BusBW float64 `json:"busbw_gbs"`
 	Lat   Latency `json:"lat_us"`
 
-	// Wrong is the number of elements, on all ranks, that differ from the correct result;
-	// nil if nothing was checked.
+	// Checked is the number of timed iterations whose results were checked, at most Iters.
+	Checked int `json:"checked"`
+	// Wrong is the number of elements, on all ranks and in all checked iterations, that differ
+	// from the correct result; nil if nothing was checked.
 	Wrong *int64 `json:"wrong"`
 	// FinalValue is the first element of this rank's result, nil if it has none.
 	FinalValue *float64 `json:"final_value"`
@@ -113,6 +119,9 @@ func (r Row) WriteJSON(w io.Writer) error {
 // setTimes sets the fields that follow from the seconds that each iteration took.
 func (r *Row) setTimes(seconds []float64) {
 	r.Iters = len(seconds)
+	if r.Alone {
+		return
+	}
 	var total float64
 	for _, s := range seconds {
 		total += s
@@ -153,7 +162,7 @@ func (r *Row) setSeries(both bool, seconds float64, iters int) {
 // forget clears the figures of a rail that was lost while it was measured, since other
 // rails may have carried part of the messages.
 func (r *Row) forget() {
-	r.ElapsedSecs, r.Iters, r.GBps, r.AlgBW, r.BusBW, r.BothBW, r.Lat = 0, 0, 0, 0, 0, nil, Latency{}
+	r.ElapsedSecs, r.Iters, r.Checked, r.GBps, r.AlgBW, r.BusBW, r.BothBW, r.Lat = 0, 0, 0, 0, 0, 0, nil, Latency{}
 	r.Rail.Down = true
 }
 

@@ -11,7 +11,7 @@ func TestRowJSONHasTheFieldsScriptsRelyOn(t *testing.T) {
 	var wrong int64
 	value := 3.0
 	r := Row{Mode: AllReduce, Fabric: "tcp", Algo: "ring", Rank: 1, WorldSize: 4, SizeBytes: 1024, Count: 256,
-		DType: "f32", Op: "sum", Root: -1, Streams: 4, Wrong: &wrong, FinalValue: &value, Checksum: "00c0ffee"}
+		DType: "f32", Op: "sum", Root: -1, Streams: 4, Checked: 3, Wrong: &wrong, FinalValue: &value, Checksum: "00c0ffee"}
 	r.setTimes([]float64{1e-3, 2e-3, 1e-3})
 	var b strings.Builder
 	if err := r.WriteJSON(&b); err != nil {
@@ -19,7 +19,7 @@ func TestRowJSONHasTheFieldsScriptsRelyOn(t *testing.T) {
 	}
 	const want = `{"mode":"allreduce","fabric":"tcp","algo":"ring","rank":1,"world_size":4,"size_bytes":1024,"count":256,` +
 		`"dtype":"f32","op":"sum","root":-1,"streams":4,"iters":3,"elapsed_secs":0.004,"gbps":0.001536,"algbw_gbs":0.000768,` +
-		`"busbw_gbs":0.001152,"lat_us":{"min":1000,"p50":1000,"p99":2000,"max":2000},"wrong":0,"final_value":3,"checksum":"00c0ffee"}` + "\n"
+		`"busbw_gbs":0.001152,"lat_us":{"min":1000,"p50":1000,"p99":2000,"max":2000},"checked":3,"wrong":0,"final_value":3,"checksum":"00c0ffee"}` + "\n"
 	if b.String() != want {
 		t.Errorf("got  %swant %s", b.String(), want)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -78,7 +77,7 @@ func (c Config) streams(comm *thunder.Comm) int {
 func (c Config) newRow(comm *thunder.Comm, s shape) Row {
 	r := Row{
 		Mode: c.Mode, Fabric: comm.Fabric(), Algo: c.Algo.String(),
-		Rank: comm.Rank(), WorldSize: comm.Size(),
+		Rank: comm.Rank(), WorldSize: comm.Size(), Alone: comm.Size() == 1,
 		SizeBytes: s.bytes, Count: int64(s.count),
 		DType: c.DType.String(), Op: "none", Root: -1, Streams: c.streams(comm),
 	}
@@ -119,18 +118,20 @@ func (c Config) newRow(comm *thunder.Comm, s shape) Row {
 }
 
 // measure measures one row: an iteration that is only checked, some to warm up, and the
-// timed ones, the last of which is checked as well.
+// timed ones. Checks are done between the timed iterations; see Check.
 func measure(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *task) (Row, error) {
 	row := cfg.newRow(comm, s)
 	var wrong int64
+	var cost time.Duration
 	t.prepare()
-	if !cfg.NoCheck {
+	if cfg.Check != CheckNone {
 		if err := t.step(ctx, comm); err != nil {
 			return row, err
 		}
 		wrong += t.wrong()
+		cost = checkCost(t)
 	}
-	iters, err := warmUp(ctx, comm, cfg, s, t)
+	iters, every, err := warmUp(ctx, comm, cfg, s, t, cost)
 	if err != nil {
 		return row, err
 	}
@@ -141,11 +142,15 @@ func measure(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *ta
 	times := make([]float64, iters+1)
 	begin := time.Now() // time.Since is faster than time.Now
 	for i := range iters {
-		check := i == iters-1 && !cfg.NoCheck
-		if check {
+		last := i == iters-1 && cfg.Check != CheckNone
+		check := last || cfg.Check == CheckAll && (i+1)%every == 0
+		switch {
+		case last:
 			t.prepare()
+		case check:
+			t.renew()
 		}
-		if check || cfg.BarrierEach {
+		if last || cfg.BarrierEach {
 			if err := thunder.Barrier(ctx, comm); err != nil {
 				return row, err
 			}
@@ -155,10 +160,13 @@ func measure(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *ta
 			return row, err
 		}
 		times[i] = (time.Since(begin) - start).Seconds()
+		if check {
+			wrong += t.wrong()
+			row.Checked++
+		}
 	}
 	row.FinalValue = t.value()
-	if !cfg.NoCheck {
-		wrong += t.wrong()
+	if cfg.Check != CheckNone {
 		if err := settle(ctx, comm, cfg, t, wrong, &row); err != nil {
 			return row, err
 		}
@@ -170,8 +178,9 @@ func measure(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *ta
 	return row, nil
 }
 
-// warmUp runs the iterations that are not timed and returns how many to time.
-func warmUp(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *task) (int, error) {
+// warmUp runs the iterations that are not timed. It returns how many to time, and the
+// distance between those to check if a check takes cost.
+func warmUp(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *task, cost time.Duration) (iters, every int, err error) {
 	rounds := cfg.Warmup
 	if rounds < 0 {
 		rounds = 3 // by the third, long buffers have settled
@@ -183,24 +192,30 @@ func warmUp(ctx context.Context, comm *thunder.Comm, cfg Config, s shape, t *tas
 		rounds = max(rounds, 1)
 	}
 	// Use the shortest: the first iteration opens links and moves buffers to huge pages.
-	shortest := time.Duration(math.MaxInt64)
-	for range rounds {
+	var shortest time.Duration
+	for i := range rounds {
 		start := time.Now()
 		if err := t.step(ctx, comm); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
-		shortest = min(shortest, time.Since(start))
+		if took := time.Since(start); i == 0 || took < shortest {
+			shortest = took
+		}
 	}
-	if cfg.Iters > 0 {
-		return cfg.Iters, nil
+	iters = cfg.Iters
+	if iters > 0 && cfg.Check != CheckAll {
+		return iters, 1, nil
 	}
 	// The slowest rank decides for all.
-	longest := []int64{int64(shortest)}
-	if err := thunder.AllReduce(ctx, comm, longest, thunder.Max); err != nil {
-		return 0, err
+	shortest, cost, err = slowest(ctx, comm, shortest, cost)
+	if err != nil {
+		return 0, 0, err
 	}
-	fit := int64(rowBudget) / max(longest[0], 1)
-	return int(min(max(fit, minIters), maxIters)), nil
+	if iters == 0 {
+		fit := int64(rowBudget / max(shortest, 1))
+		iters = int(min(max(fit, minIters), maxIters))
+	}
+	return iters, checkEvery(cost, shortest, iters), nil
 }
 
 // average replaces the times of this rank by the mean over the participating ranks, as

@@ -145,14 +145,14 @@ func TestRunIterations(t *testing.T) {
 	comms := group(t, 2)
 	for _, cfg := range []Config{
 		{Mode: AllReduce, Min: 64, Max: 64, Iters: 7},
-		{Mode: AllReduce, Min: 64, Max: 64, Iters: 1, NoCheck: true},
+		{Mode: AllReduce, Min: 64, Max: 64, Iters: 1, Check: CheckNone},
 	} {
 		for _, rows := range runAll(t, comms, cfg) {
 			if rows[0].Iters != cfg.Iters {
 				t.Errorf("%d iterations, want %d", rows[0].Iters, cfg.Iters)
 			}
-			if checked := rows[0].Wrong != nil && rows[0].Checksum != ""; checked == cfg.NoCheck {
-				t.Errorf("no check is %v, but the row is %+v", cfg.NoCheck, rows[0])
+			if checked := rows[0].Wrong != nil && rows[0].Checksum != ""; checked == (cfg.Check == CheckNone) {
+				t.Errorf("check is %q, but the row is %+v", cfg.Check, rows[0])
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func sampleRows() []Row {
 	var rows []Row
 	for i, micros := range []float64{12.345, 20, 1234.5, 3.2e6} {
 		var wrong int64
-		r := Row{Mode: AllReduce, Algo: "ring", WorldSize: 4, SizeBytes: 4 << (8 * i), Count: 1 << (8 * i), DType: "bf16", Op: "sum", Root: -1, Wrong: &wrong}
+		r := Row{Mode: AllReduce, Algo: "ring", WorldSize: 4, SizeBytes: 4 << (8 * i), Count: 1 << (8 * i), DType: "bf16", Op: "sum", Root: -1, Checked: 3, Wrong: &wrong}
 		r.setTimes([]float64{micros * 1e-6, micros * 1.5e-6, micros * 2e-6})
 		rows = append(rows, r)
 	}
@@ -68,7 +68,7 @@ func TestTable(t *testing.T) {
 	golden(t, "wrong-colour.txt", write(t, true, rows))
 
 	rows = sampleRows()
-	rows[0].Wrong, rows[0].Root = nil, 2
+	rows[0].Wrong, rows[0].Checked, rows[0].Root = nil, 0, 2
 	golden(t, "unchecked.txt", write(t, false, rows[:1]))
 	golden(t, "empty.txt", write(t, false, nil))
 }
@@ -86,6 +86,35 @@ func TestTableColumnsLineUp(t *testing.T) {
 		}
 		if len(line) != width {
 			t.Errorf("%d characters, not %d: %q", len(line), width, line)
+		}
+	}
+}
+
+// A narrow terminal gets the columns that fit, the important ones first.
+func TestTableFitsTheTerminal(t *testing.T) {
+	for _, width := range []int{40, 60, 80, 100, 120, 132, 200} {
+		var b bytes.Buffer
+		table := &Table{W: &b, Width: width}
+		if err := table.Header(nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range sampleRows() {
+			if err := table.Row(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := len(strings.TrimSuffix(line, "\n")); n > max(width, 41) {
+				t.Errorf("%d characters do not fit %d: %q", n, width, line)
+			}
+		}
+		for _, name := range []string{"size", "time", "busbw", "#wrong"} {
+			if !strings.Contains(b.String(), name) {
+				t.Errorf("width %d: no column %s", width, name)
+			}
+		}
+		if got := strings.Contains(b.String(), "p99"); got != (width >= 60) {
+			t.Errorf("width %d: column p99 is shown: %v", width, got)
 		}
 	}
 }

@@ -17,6 +17,8 @@ type task struct {
 	want   []region           // the correct result
 	result []byte             // what the checksum covers
 	dtype  thunder.DType
+	// inPlace is set if the operation replaces its operands by its result.
+	inPlace bool
 }
 
 // A region is memory that holds a pattern, beginning with the pattern's element start.
@@ -132,6 +134,7 @@ func newTask(c Config, rank, ranks int, s shape, m *memory) *task {
 	switch c.Mode {
 	case AllReduce, Reduce:
 		request.Op, request.Send = c.Op, nil
+		t.inPlace = true
 		t.inputs = []region{{recv, mine(), 0}}
 		t.want = []region{{recv, sum(), 0}}
 		if c.Mode == Reduce && rank != c.Root {

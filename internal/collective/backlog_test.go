@@ -9,17 +9,16 @@ import (
 	"thundercollective/internal/reduce"
 )
 
-// A backlogHub is what the links of one rank to the ranks of its host share. Messages
-// that were posted leave only while the rank waits in one of these links: the least
-// that the contract promises.
-type backlogHub struct {
+// A lazyHub is what the links of one rank share. Messages that were posted leave only
+// while the rank waits in one of these links: the least that the contract promises.
+type lazyHub struct {
 	mu    sync.Mutex
 	moved sync.Cond // something was posted, has left, or need not leave any more
-	links []*backlogLink
+	links []*lazyLink
 }
 
 // wait does something that blocks, and moves messages on meanwhile.
-func (h *backlogHub) wait(ctx context.Context, do func() error) error {
+func (h *lazyHub) wait(ctx context.Context, do func() error) error {
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	h.mu.Lock()
@@ -37,16 +36,16 @@ func (h *backlogHub) wait(ctx context.Context, do func() error) error {
 	return err
 }
 
-// A backlogLink is a strictLink that is a fabric.Backlog.
-type backlogLink struct {
+// A lazyLink is a strictLink whose messages leave while its rank waits.
+type lazyLink struct {
 	*strictLink
-	hub   *backlogHub
+	hub   *lazyHub
 	turn  chan struct{} // holds one while somebody pushes
 	queue []strictOffer // under hub.mu
 }
 
 // push sends what was posted until it is told to stop.
-func (l *backlogLink) push(ctx context.Context, stop chan struct{}) {
+func (l *lazyLink) push(ctx context.Context, stop chan struct{}) {
 	select {
 	case l.turn <- struct{}{}:
 	case <-stop:
@@ -71,14 +70,16 @@ func (l *backlogLink) push(ctx context.Context, stop chan struct{}) {
 			return
 		}
 		l.hub.mu.Lock()
-		l.queue = l.queue[1:]
+		if len(l.queue) > 0 { // unless the sender has given up
+			l.queue = l.queue[1:]
+		}
 		l.hub.moved.Broadcast()
 		l.hub.mu.Unlock()
 	}
 }
 
 // next waits for a message to send.
-func (l *backlogLink) next(stop chan struct{}) (strictOffer, bool) {
+func (l *lazyLink) next(stop chan struct{}) (strictOffer, bool) {
 	l.hub.mu.Lock()
 	defer l.hub.mu.Unlock()
 	for len(l.queue) == 0 {
@@ -92,7 +93,7 @@ func (l *backlogLink) next(stop chan struct{}) (strictOffer, bool) {
 	return l.queue[0], true
 }
 
-func (l *backlogLink) Post(tag *fabric.Tag, b []byte) (bool, error) {
+func (l *lazyLink) Post(tag *fabric.Tag, b []byte) (bool, error) {
 	l.hub.mu.Lock()
 	defer l.hub.mu.Unlock()
 	l.queue = append(l.queue, strictOffer{*tag, b})
@@ -100,7 +101,7 @@ func (l *backlogLink) Post(tag *fabric.Tag, b []byte) (bool, error) {
 	return false, nil
 }
 
-func (l *backlogLink) Await(ctx context.Context, left int) error {
+func (l *lazyLink) Await(ctx context.Context, left int) error {
 	return l.hub.wait(ctx, func() error {
 		defer context.AfterFunc(ctx, func() {
 			l.hub.mu.Lock()
@@ -112,69 +113,52 @@ func (l *backlogLink) Await(ctx context.Context, left int) error {
 		for len(l.queue) > left && ctx.Err() == nil {
 			l.hub.moved.Wait()
 		}
+		if ctx.Err() != nil {
+			l.queue = nil
+		}
 		return context.Cause(ctx)
 	})
 }
 
-func (l *backlogLink) Flush(ctx context.Context) error { return l.Await(ctx, 0) }
-
-func (l *backlogLink) Send(ctx context.Context, tag *fabric.Tag, b []byte) error {
-	if _, err := l.Post(tag, b); err != nil {
-		return err
-	}
-	return l.Await(ctx, 0)
-}
-
-func (l *backlogLink) Recv(ctx context.Context, tag *fabric.Tag, b []byte) error {
+func (l *lazyLink) Recv(ctx context.Context, tag *fabric.Tag, b []byte) error {
 	return l.hub.wait(ctx, func() error { return l.strictLink.Recv(ctx, tag, b) })
 }
 
-func (l *backlogLink) RecvFunc(ctx context.Context, tag *fabric.Tag, n int, f func(int, []byte) error) error {
+func (l *lazyLink) RecvFunc(ctx context.Context, tag *fabric.Tag, n int, f func(int, []byte) error) error {
 	return l.hub.wait(ctx, func() error { return l.strictLink.RecvFunc(ctx, tag, n, f) })
 }
 
-// backlogLinks are the Links of a rank: such links to the ranks of its host, and
-// strict ones to others.
-type backlogLinks struct {
-	Links
-	hub   *backlogHub
-	hosts *Hosts
-	rank  int
-	mu    sync.Mutex
-	near  map[int]*backlogLink
+// lazyLinks are the Links of a rank.
+type lazyLinks struct {
+	*strictLinks
+	hub *lazyHub
 }
 
-func (p *backlogLinks) Link(ctx context.Context, peer int) (fabric.Link, error) {
-	link, err := p.Links.Link(ctx, peer)
-	if err != nil || p.hosts.Of(peer) != p.hosts.Of(p.rank) {
-		return link, err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.near[peer] == nil {
-		l := &backlogLink{strictLink: link.(*strictLink), hub: p.hub, turn: make(chan struct{}, 1)}
-		p.near[peer] = l
-		p.hub.mu.Lock()
-		p.hub.links = append(p.hub.links[:len(p.hub.links):len(p.hub.links)], l)
-		p.hub.mu.Unlock()
-	}
-	return p.near[peer], nil
+func newLazyLinks(links *strictLinks) *lazyLinks {
+	p := &lazyLinks{strictLinks: links, hub: &lazyHub{}}
+	p.hub.moved.L = &p.hub.mu
+	return p
 }
 
-// TestRunBacklog runs every algorithm where some links, or all, move messages on only
-// while their own rank waits in one of them. A rank that waits in another link must
-// not have left anything to them.
+func (p *lazyLinks) Link(ctx context.Context, peer int) (fabric.Link, error) {
+	link, err := p.open(ctx, peer)
+	if err != nil {
+		return nil, err
+	}
+	l := &lazyLink{strictLink: link, hub: p.hub, turn: make(chan struct{}, 1)}
+	p.hub.mu.Lock()
+	defer p.hub.mu.Unlock()
+	p.hub.links = append(p.hub.links[:len(p.hub.links):len(p.hub.links)], l)
+	return l, nil
+}
+
+// TestRunBacklog runs every algorithm where links move messages on only while their own
+// rank waits in one of them.
 func TestRunBacklog(t *testing.T) {
 	for _, shape := range []string{"AABB", "ABAB", "AAB", "AAAA"} {
 		t.Run(shape, func(t *testing.T) {
 			n := len(shape)
-			peers := newStrictLinks(n, false)
-			for r := range peers {
-				hub := &backlogHub{}
-				hub.moved.L = &hub.mu
-				peers[r] = &backlogLinks{Links: peers[r], hub: hub, hosts: hostsOf(shape), rank: r, near: map[int]*backlogLink{}}
-			}
-			g := newTestGroup(t, peers)
+			g := newTestGroup(t, newStrictLinks(n, true))
 			for range 2 { // the first time, links are opened
 				for kind := AllReduce; kind <= Barrier; kind++ {
 					for _, algo := range Algos(kind) {

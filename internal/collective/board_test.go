@@ -16,6 +16,7 @@ type slate struct {
 	mu    sync.Mutex
 	more  *sync.Cond
 	shown []map[int][]byte
+	ended []bool // by rank
 }
 
 // slateBoard is one rank's fabric.Board on a slate.
@@ -26,7 +27,7 @@ type slateBoard struct {
 }
 
 func newSlate(n, room int) []*slateBoard {
-	s := &slate{shown: make([]map[int][]byte, n)}
+	s := &slate{shown: make([]map[int][]byte, n), ended: make([]bool, n)}
 	s.more = sync.NewCond(&s.mu)
 	boards := make([]*slateBoard, n)
 	for r := range boards {
@@ -36,10 +37,17 @@ func newSlate(n, room int) []*slateBoard {
 	return boards
 }
 
-func (b *slateBoard) Room() int    { return b.room }
-func (b *slateBoard) Free() bool   { return true }
-func (b *slateBoard) Next()        { b.round++ }
-func (b *slateBoard) Close() error { return nil }
+func (b *slateBoard) Room() int  { return b.room }
+func (b *slateBoard) Free() bool { return true }
+func (b *slateBoard) Next()      { b.round++ }
+
+// end has the others find that this rank is gone.
+func (b *slateBoard) end() {
+	b.slate.mu.Lock()
+	defer b.slate.mu.Unlock()
+	b.slate.ended[b.rank] = true
+	b.slate.more.Broadcast()
+}
 
 func (b *slateBoard) Swap(ctx context.Context, tag *fabric.Tag, p []byte) error {
 	return b.Show(ctx, tag, p)
@@ -53,10 +61,21 @@ func (b *slateBoard) Show(_ context.Context, tag *fabric.Tag, p []byte) error {
 	return nil
 }
 
-func (b *slateBoard) Look(_ context.Context, rank int, tag *fabric.Tag, n int) ([]byte, error) {
+func (b *slateBoard) Look(ctx context.Context, rank int, tag *fabric.Tag, n int) ([]byte, error) {
+	defer context.AfterFunc(ctx, func() {
+		b.slate.mu.Lock()
+		defer b.slate.mu.Unlock()
+		b.slate.more.Broadcast()
+	})()
 	b.slate.mu.Lock()
 	defer b.slate.mu.Unlock()
 	for b.slate.shown[rank][b.round] == nil {
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case b.slate.ended[rank]:
+			return nil, &fabric.LostError{Peer: rank, Err: errors.New("gone")}
+		}
 		b.slate.more.Wait()
 	}
 	p := b.slate.shown[rank][b.round]
@@ -71,7 +90,7 @@ func TestBoardEverything(t *testing.T) {
 	for n := 2; n <= 6; n++ {
 		g := newTestGroup(t, memLinks(t, n))
 		for r, b := range newSlate(n, 1<<20) {
-			g.executors[r].Share(Shared{Board: b})
+			g.executors[r].Share(&poolMemory{board: b, access: new(access)}, false)
 		}
 		turn := 0
 		run := func(ctx context.Context, plans []*Plan, mains, inputs [][]byte) []error {

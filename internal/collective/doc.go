@@ -57,10 +57,9 @@
 // record the operation, while its message is under way. Finish does the rest.
 //
 // The path of messages is always there. The actions of a schedule are in one lane, or in
-// two that run at the same time. A receive blocks its lane. A send leaves at once if it is
-// short and the link can take it (fabric.Poster), or if all links of the plan move
-// messages on while the lane waits (fabric.Backlog); otherwise a goroutine that belongs to
-// the peer sends it. In steady state nothing is allocated.
+// two that run at the same time. A receive blocks its lane. A send is posted: the link
+// moves it on while the lane waits for something else (see fabric.Link). The links of a
+// plan are opened, all at once, before it first runs. In steady state nothing is allocated.
 //
 // The other paths are for two ranks with short messages, and for ranks of one machine;
 // Executor.Share tells the executor what these share.

@@ -9,8 +9,8 @@ import (
 )
 
 // An exchange is a plan of two ranks in which a rank sends at most one message, receives
-// at most one, and does nothing else that anybody waits for. It needs no lanes and no
-// outbox. The messages are those of the schedule, so the peer cannot tell whether this
+// at most one, and does nothing else that anybody waits for. It needs no lanes. The
+// messages are those of the schedule, so the peer cannot tell whether this
 // rank takes this path or that of the messages.
 type exchange struct {
 	peer    int
@@ -82,7 +82,7 @@ func (a *area) of(main, input []byte) []byte {
 // post is the first half of an exchange: it posts what the peer is to receive, and
 // reports whether that has left already. fetch does the rest. An error is a *StepError,
 // unless the buffers are too short, and makes the link unusable.
-func (p *Plan) post(l fabric.Swapper, tag *fabric.Tag, main, input []byte) (gone bool, err error) {
+func (p *Plan) post(l fabric.Link, tag *fabric.Tag, main, input []byte) (gone bool, err error) {
 	if len(main) < p.main || len(input) < p.input {
 		return false, p.tooShort(main, input)
 	}
@@ -99,7 +99,7 @@ func (p *Plan) post(l fabric.Swapper, tag *fabric.Tag, main, input []byte) (gone
 // fetch is the second half: it receives what the peer sends, and stores or reduces it.
 // gone is what post has returned. If it is false and fetch fails, the link may still have
 // the message that was posted.
-func (p *Plan) fetch(ctx context.Context, l fabric.Swapper, tag *fabric.Tag, main, input []byte, gone bool) error {
+func (p *Plan) fetch(ctx context.Context, l fabric.Link, tag *fabric.Tag, main, input []byte, gone bool) error {
 	w := p.exchange
 	var got []byte
 	if w.receives {

@@ -12,9 +12,10 @@ import (
 	"thundercollective/internal/reduce"
 )
 
-// A testSwapper is an end of a link that carries one message at a time. If it is lazy, a
+// A testLender is an end of a link that carries one message at a time. If it is lazy, a
 // message leaves only when the peer takes it.
-type testSwapper struct {
+type testLender struct {
+	fabric.Link
 	lazy     bool
 	in, out  chan testMessage
 	taken    chan struct{} // a lazy message was
@@ -27,19 +28,17 @@ type testMessage struct {
 	taken chan struct{} // nil unless the bytes are the sender's
 }
 
-func newTestSwappers(lazy bool) [2]*testSwapper {
+func newTestLenders(lazy bool) [2]*testLender {
 	a, b := make(chan testMessage, 1), make(chan testMessage, 1)
-	return [2]*testSwapper{
+	return [2]*testLender{
 		{lazy: lazy, in: a, out: b, taken: make(chan struct{}, 1)},
 		{lazy: lazy, in: b, out: a, taken: make(chan struct{}, 1)},
 	}
 }
 
-func (s *testSwapper) Short() int                      { return 1 << 10 }
-func (s *testSwapper) Mover() any                      { return nil }
-func (s *testSwapper) Flush(ctx context.Context) error { return s.Await(ctx, 0) }
+func (s *testLender) Borrow() int { return 1 << 10 }
 
-func (s *testSwapper) Post(tag *fabric.Tag, b []byte) (bool, error) {
+func (s *testLender) Post(tag *fabric.Tag, b []byte) (bool, error) {
 	if s.lazy {
 		s.out <- testMessage{*tag, b, s.taken}
 		s.borrowed = true
@@ -49,7 +48,7 @@ func (s *testSwapper) Post(tag *fabric.Tag, b []byte) (bool, error) {
 	return !s.lazy, nil
 }
 
-func (s *testSwapper) Await(context.Context, int) error {
+func (s *testLender) Await(context.Context, int) error {
 	if s.borrowed {
 		<-s.taken
 		s.borrowed = false
@@ -57,7 +56,7 @@ func (s *testSwapper) Await(context.Context, int) error {
 	return nil
 }
 
-func (s *testSwapper) Take(_ context.Context, tag *fabric.Tag, n int) ([]byte, error) {
+func (s *testLender) Take(_ context.Context, tag *fabric.Tag, n int) ([]byte, error) {
 	m := <-s.in
 	if m.tag != *tag || len(m.bytes) != n {
 		return nil, &fabric.TagError{Want: *tag, Got: m.tag, WantLen: uint64(n), GotLen: uint64(len(m.bytes))}
@@ -89,7 +88,7 @@ func exchangeSpecs(f func(s Spec)) {
 // TestExchange runs all plans that are exchanges as such, in all types and reductions.
 func TestExchange(t *testing.T) {
 	for _, lazy := range []bool{false, true} {
-		ends := newTestSwappers(lazy)
+		ends := newTestLenders(lazy)
 		var tag fabric.Tag
 		run := func(ctx context.Context, plans []*Plan, mains, inputs [][]byte) []error {
 			tag[0]++
@@ -148,37 +147,31 @@ func isExchange(t *testing.T, s Spec, dt reduce.DType) (n int) {
 	return n
 }
 
-// asSwapper makes any link a fabric.Swapper.
-type asSwapper struct{ fabric.Link }
+// lending makes any link lend short messages.
+type lending struct{ fabric.Link }
 
-func (s asSwapper) Short() int                       { return 1 << 10 }
-func (s asSwapper) Mover() any                       { return nil }
-func (s asSwapper) Flush(context.Context) error      { return nil }
-func (s asSwapper) Await(context.Context, int) error { return nil }
-func (s asSwapper) Post(t *fabric.Tag, b []byte) (bool, error) {
-	return true, s.Send(context.Background(), t, b)
-}
+func (l lending) Borrow() int { return 1 << 10 }
 
-func (s asSwapper) Take(ctx context.Context, tag *fabric.Tag, n int) ([]byte, error) {
+func (l lending) Take(ctx context.Context, tag *fabric.Tag, n int) ([]byte, error) {
 	b := make([]byte, n)
-	return b, s.Recv(ctx, tag, b)
+	return b, l.Recv(ctx, tag, b)
 }
 
-// swapLinks are Links all of which are fabric.Swappers.
-type swapLinks struct{ Links }
+// lendingLinks are Links that lend short messages.
+type lendingLinks struct{ Links }
 
-func (s swapLinks) Link(ctx context.Context, peer int) (fabric.Link, error) {
+func (s lendingLinks) Link(ctx context.Context, peer int) (fabric.Link, error) {
 	l, err := s.Links.Link(ctx, peer)
-	return asSwapper{l}, err
+	return lending{l}, err
 }
 
 // TestExchangeMeetsMessages: a rank cannot tell whether its peer takes the path of an
 // exchange or that of messages. That is decided by the link and the plan.
 func TestExchangeMeetsMessages(t *testing.T) {
-	for swapping := range 2 {
-		t.Run(fmt.Sprintf("rank %d exchanges", swapping), func(t *testing.T) {
+	for exchanging := range 2 {
+		t.Run(fmt.Sprintf("rank %d exchanges", exchanging), func(t *testing.T) {
 			links := memLinks(t, 2)
-			links[swapping] = swapLinks{links[swapping]}
+			links[exchanging] = lendingLinks{links[exchanging]}
 			g := newTestGroup(t, links)
 			opened := false
 			run := func(ctx context.Context, plans []*Plan, mains, inputs [][]byte) []error {
@@ -189,7 +182,7 @@ func TestExchangeMeetsMessages(t *testing.T) {
 					wg.Go(func() {
 						op := Operation{Plan: p, Tag: &g.tag, Main: mains[r], Input: inputs[r]}
 						started, err := g.executors[r].Begin(ctx, &op)
-						if want := r == swapping && p.exchange != nil && opened; started != want || (op.Path() == PathExchange) != want {
+						if want := r == exchanging && p.exchange != nil && opened; started != want || (op.Path() == PathExchange) != want {
 							t.Errorf("rank %d: %v: started %v, path %v", r, p.spec.Kind, started, op.Path())
 						}
 						if err == nil {
@@ -210,7 +203,7 @@ func TestExchangeMeetsMessages(t *testing.T) {
 // TestExchangeOrder: the operands of a reduction come in the order of the ranks.
 func TestExchangeOrder(t *testing.T) {
 	nan := func(payload byte) []byte { return []byte{payload, 0, 0xc0, 0x7f} }
-	ends := newTestSwappers(false)
+	ends := newTestLenders(false)
 	mains := [][]byte{nan(1), nan(2)}
 	var wg sync.WaitGroup
 	for r := range 2 {
@@ -236,7 +229,7 @@ func TestExchangeOrder(t *testing.T) {
 
 // TestExchangeErrors: they name the action, and buffers that are too short are refused.
 func TestExchangeErrors(t *testing.T) {
-	ends := newTestSwappers(false)
+	ends := newTestLenders(false)
 	p, err := NewPlan(Spec{Kind: AllReduce, Algo: Direct, Rank: 1, Size: 2, Count: 4}, reduce.I32, reduce.Sum)
 	if err != nil {
 		t.Fatal(err)

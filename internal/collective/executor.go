@@ -25,9 +25,10 @@ var ErrExecutorClosed = errors.New("collective: executor is closed")
 // a Finish that uses messages or shared memory.
 type Executor struct {
 	facts
-	board    fabric.Board   // nil if there is none
-	link     fabric.Swapper // for PathExchange; nil if there is none
-	searched bool           // link is settled
+	memory   fabric.Memory // that the ranks share; nil if there is none
+	board    fabric.Board  // of memory
+	link     fabric.Link   // for PathExchange; nil if there is none
+	searched bool          // link is settled
 	crowded  bool
 
 	runner runner
@@ -49,32 +50,20 @@ func NewExecutor(rank, size int, links Links, failed func(error)) *Executor {
 	return x
 }
 
-// Shared is what the ranks of a group on one machine share. All ranks have to find out
-// the same before any of them tells its executor.
-type Shared struct {
-	// Memory is the fabric, if all pairs of ranks share its memory, else nil.
-	Memory fabric.Sharer
-	// Ranks are the fabric's ranks, by rank in the group.
-	Ranks []int
-	// Reads says that all pairs can read each other's memory; Memory is a fabric.Reader.
-	Reads bool
-	// RoundTrips says that all links are fabric.RoundTrippers.
-	RoundTrips bool
-	// Board is a board of all ranks; nil if there is none. The executor closes it.
-	Board fabric.Board
-	// Crowded says that the ranks outnumber the processors of the machine.
-	Crowded bool
-}
-
-// Share tells the executor what the ranks share. It comes between operations, once.
-// Before that, the executor assumes that they share nothing.
-func (x *Executor) Share(s Shared) {
-	x.shares, x.reads, x.roundTrips, x.crowded = s.Memory != nil, s.Reads, s.RoundTrips, s.Crowded
-	if s.Board != nil {
-		x.board, x.room = s.Board, s.Board.Room()
-		x.searched = true // the board replaces it
+// Share tells the executor about the memory that the ranks of the group share; nil if they
+// share none. All ranks have to find out the same before any of them tells its executor,
+// between operations, once. Before that, the executor assumes that they share nothing. It
+// closes the memory in the end. crowded says that all ranks are on one machine and
+// outnumber its processors.
+func (x *Executor) Share(m fabric.Memory, crowded bool) {
+	x.crowded = crowded
+	if m == nil {
+		return
 	}
-	x.shared.share(&s)
+	x.memory, x.board = m, m.Board()
+	x.shares, x.reads, x.room = true, m.Reads(), x.board.Room()
+	x.searched = true // the board replaces the link
+	x.shared.share(m)
 }
 
 // Shares reports whether the ranks share memory.
@@ -230,18 +219,17 @@ func (x *Executor) findLink() {
 		return
 	}
 	x.searched = true
-	if s, ok := link.(fabric.Swapper); ok {
-		x.link, x.short = s, s.Short()
+	if x.short = link.Borrow(); x.short >= 0 {
+		x.link = link
 	}
 }
 
-// Close waits for a run under way, ends the executor's goroutines and closes the board.
+// Close waits for a run under way, ends the executor's goroutines and closes the memory.
 // The links stay open.
 func (x *Executor) Close() {
 	x.runner.close()
-	if x.board != nil {
-		x.board.Close()
-		x.board = nil
-		x.room = -1
+	if x.memory != nil {
+		_ = x.memory.Close() // nobody needs it any more
+		x.memory, x.board, x.room = nil, nil, -1
 	}
 }

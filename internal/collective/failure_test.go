@@ -221,15 +221,15 @@ var errStuck = errors.New("stuck")
 
 // stuckLink fails to receive, and holds what is posted until it is closed.
 type stuckLink struct {
+	baseLink
 	fine    bool
 	closed  chan struct{}
 	flushed bool
 }
 
-func (l *stuckLink) Link(context.Context, int) (fabric.Link, error)  { return l, nil }
-func (l *stuckLink) Send(context.Context, *fabric.Tag, []byte) error { return nil }
-func (l *stuckLink) Post(*fabric.Tag, []byte) (bool, error)          { return l.fine, nil }
-func (l *stuckLink) Close() error                                    { close(l.closed); return nil }
+func (l *stuckLink) Link(context.Context, int) (fabric.Link, error) { return l, nil }
+func (l *stuckLink) Post(*fabric.Tag, []byte) (bool, error)         { return l.fine, nil }
+func (l *stuckLink) Close() error                                   { close(l.closed); return nil }
 func (l *stuckLink) RecvFunc(context.Context, *fabric.Tag, int, func(int, []byte) error) error {
 	return errStuck
 }
@@ -241,7 +241,7 @@ func (l *stuckLink) Recv(context.Context, *fabric.Tag, []byte) error {
 	return errStuck
 }
 
-func (l *stuckLink) Flush(context.Context) error {
+func (l *stuckLink) Await(context.Context, int) error {
 	<-l.closed
 	l.flushed = true
 	return fabric.ErrClosed

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -13,6 +14,15 @@ import (
 	"thundercollective/internal/provider/mem"
 	"thundercollective/internal/reduce"
 )
+
+// A baseLink is what links of tests have in common: they lend and count nothing.
+type baseLink struct{}
+
+func (baseLink) Borrow() int             { return -1 }
+func (baseLink) Traffic() fabric.Traffic { return fabric.Traffic{} }
+func (baseLink) Take(context.Context, *fabric.Tag, int) ([]byte, error) {
+	return nil, errors.ErrUnsupported
+}
 
 // onChannel makes a fabric the Links of an executor.
 type onChannel struct{ fabric.Fabric }

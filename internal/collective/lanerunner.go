@@ -45,7 +45,7 @@ func (l *laneRunner) run() {
 	for i := range lane.actions {
 		a := &lane.actions[i]
 		for _, w := range lane.waits[a.from:a.to] {
-			if err := l.r.boxes[w.peer].wait(w.n); err != nil {
+			if err := l.r.peers[w.peer].wait(l.r.ctx, w.n); err != nil {
 				l.r.fail(l.r.stepError(l.number, i, err))
 				return
 			}
@@ -64,21 +64,13 @@ func (l *laneRunner) perform(a *planAction) error {
 	r := l.r
 	switch a.Step {
 	case SendStep:
-		return r.boxes[a.Peer].post(l.number, r.bytes(a.Src), a.tail)
+		return r.peers[a.Peer].post(l.number, &r.tag, r.bytes(a.Src))
 	case RecvStep:
-		link, err := r.boxes[a.Peer].open()
-		if err != nil {
-			return err
-		}
-		return link.Recv(r.ctx, &r.tag, r.bytes(a.Dst))
+		return r.peers[a.Peer].link.Recv(r.ctx, &r.tag, r.bytes(a.Dst))
 	case RecvReduceStep:
-		link, err := r.boxes[a.Peer].open()
-		if err != nil {
-			return err
-		}
 		l.dst, l.arg = r.bytes(a.Dst), r.bytes(a.Arg)
 		l.incomingFirst, l.divide = a.IncomingFirst, a.Final && r.plan.divide
-		err = link.RecvFunc(r.ctx, &r.tag, len(l.dst), l.onPiece)
+		err := r.peers[a.Peer].link.RecvFunc(r.ctx, &r.tag, len(l.dst), l.onPiece)
 		l.dst, l.arg = nil, nil
 		return err
 	case CopyStep:

@@ -14,10 +14,10 @@ type runner struct {
 	rank, size int
 	links      Links
 	onFailure  func(error) // see NewExecutor; may be nil
-	boxes      []*outbox   // by peer; nil for this rank
+	peers      []peerLink  // by rank
 	lanes      []*laneRunner
 	scratch    []byte
-	workers    sync.WaitGroup // goroutines of outboxes and lanes
+	workers    sync.WaitGroup // goroutines of lanes
 	busyLanes  sync.WaitGroup
 
 	mu     sync.Mutex // held during a run and close
@@ -34,27 +34,13 @@ type execution struct {
 	tag         fabric.Tag
 	main, input []byte
 
-	// uniform: every link of the run is open and a fabric.Backlog of the same Mover.
-	// Only then may a lane leave what it has posted to the links: they move it on
-	// while it waits in one of them, but not while it waits in a link of another kind.
-	uniform atomic.Bool
-
 	failed atomic.Bool
 	failMu sync.Mutex
 	err    error // the first
-
-	// opening ends early when the run fails; made when a link is opened.
-	opening     context.Context
-	stopOpening context.CancelCauseFunc
 }
 
 func (r *runner) init(rank, size int, links Links, failed func(error)) {
-	r.rank, r.size, r.links, r.onFailure, r.boxes = rank, size, links, failed, make([]*outbox, size)
-	for p := range r.boxes {
-		if p != rank {
-			r.boxes[p] = newOutbox(r, p)
-		}
-	}
+	r.rank, r.size, r.links, r.onFailure, r.peers = rank, size, links, failed, make([]peerLink, size)
 	r.lanes = append(r.lanes, newLaneRunner(r, 0))
 }
 
@@ -96,40 +82,27 @@ func (r *runner) execute(ctx context.Context, plan *Plan, tag *fabric.Tag, main,
 		r.scratch = make([]byte, plan.scratch)
 	}
 	r.set(ctx, plan, tag, main, input)
-	r.uniform.Store(r.allBacklogs(plan))
-	for _, p := range plan.peers {
-		r.boxes[p].begin()
+	open := true
+	for _, p := range plan.links {
+		l := &r.peers[p]
+		l.begin()
+		open = open && l.link != nil
 	}
-	r.perform()
+	if !open {
+		r.openAll()
+	}
+	if !r.failed.Load() {
+		r.perform()
+	}
 	for _, p := range plan.peers {
-		r.boxes[p].end()
+		r.end(p)
 	}
 	r.release()
 	return r.err
 }
 
-// allBacklogs reports whether all links of a plan are open and move each other's
-// messages on.
-func (r *runner) allBacklogs(plan *Plan) bool {
-	var mover any
-	for i, p := range plan.links {
-		path := r.boxes[p].path.Load()
-		if path == nil || path.backlog == nil || i > 0 && path.mover != mover {
-			return false
-		}
-		mover = path.mover
-	}
-	return true
-}
-
 // release lets go of what belongs to a run.
-func (r *runner) release() {
-	r.ctx, r.plan, r.main, r.input = nil, nil, nil, nil
-	if r.stopOpening != nil {
-		r.stopOpening(nil)
-		r.opening, r.stopOpening = nil, nil
-	}
-}
+func (r *runner) release() { r.ctx, r.plan, r.main, r.input = nil, nil, nil, nil }
 
 // perform runs the lanes: the first here, the others on goroutines of their own.
 func (r *runner) perform() {
@@ -156,11 +129,6 @@ func (r *runner) close() {
 		return
 	}
 	r.closed = true
-	for _, b := range r.boxes {
-		if b != nil {
-			b.stop()
-		}
-	}
 	for _, l := range r.lanes[1:] {
 		close(l.work)
 	}
@@ -174,33 +142,16 @@ func (r *runner) fail(err *StepError) {
 	if first {
 		r.err = err
 		r.failed.Store(true)
-		if r.stopOpening != nil {
-			r.stopOpening(err)
-		}
 	}
 	r.failMu.Unlock()
 	if !first {
 		return
-	}
-	for _, b := range r.boxes {
-		if b != nil {
-			b.wake()
-		}
 	}
 	if r.onFailure != nil {
 		r.onFailure(err)
 		return
 	}
 	r.closeLinks()
-}
-
-// closeLinks closes the links that are open.
-func (r *runner) closeLinks() {
-	for _, b := range r.boxes {
-		if b != nil {
-			b.closeLink()
-		}
-	}
 }
 
 // stepError returns the error of action i of a lane.
@@ -215,29 +166,6 @@ func (r *runner) stepError(lane, i int, err error) *StepError {
 // peerError returns the error of something that is no action of the plan.
 func (r *runner) peerError(s Step, peer int, err error) *StepError {
 	return r.plan.peerError(s, peer, err)
-}
-
-// open opens a link. It gives up when the run fails.
-func (r *runner) open(peer int) (fabric.Link, error) {
-	r.failMu.Lock()
-	if r.err != nil {
-		r.failMu.Unlock()
-		return nil, r.err
-	}
-	if r.opening == nil {
-		r.opening, r.stopOpening = context.WithCancelCause(r.ctx)
-	}
-	ctx := r.opening
-	r.failMu.Unlock()
-	return r.links.Link(ctx, peer)
-}
-
-// opened returns the link to a peer, nil if it is not open.
-func (r *runner) opened(peer int) fabric.Link {
-	if p := r.boxes[peer].path.Load(); p != nil {
-		return p.link
-	}
-	return nil
 }
 
 // bytes returns the memory of a slice.

@@ -39,11 +39,10 @@ func (p Path) String() string {
 // a group know the same facts, except for short: the messages of an exchange are those
 // of the plan, so the peer cannot tell the two paths apart.
 type facts struct {
-	room       int  // the longest message of the board in bytes; -1 without a board
-	short      int  // the longest message of an exchange in bytes; -1 if the link allows none
-	shares     bool // the ranks share memory
-	reads      bool // they can also read all other memory of each other
-	roundTrips bool // their links make round trips
+	room   int  // the longest message of the board in bytes; -1 without a board
+	short  int  // the longest message of an exchange in bytes; -1 if the link allows none
+	shares bool // the ranks share memory, and have a board
+	reads  bool // they can also read all other memory of each other
 }
 
 // decide returns the path of a plan. PathShared is provisional: it means that the ranks
@@ -67,7 +66,7 @@ func (f *facts) settle(p *Plan, mapped, accessible bool) Path {
 	s := &p.spec
 	_, read := gains(s.Kind, s.Size, p.block)
 	switch {
-	case !mapped && f.roundTrips && roundTripGains(s.Kind, s.Size, p.block):
+	case !mapped && roundTripGains(s.Kind, s.Size, p.block):
 		return PathRoundTrip
 	case accessible && (mapped || read):
 		return PathShared

@@ -30,7 +30,7 @@ const (
 // testbeds are one machine with shared memory, whose ranks may read each other's memory,
 // and machines that are joined by TCP.
 var testbeds = []testbed{
-	{"shm", facts{room: shmRoom, short: -1, shares: true, reads: true, roundTrips: true}, ChooseShared},
+	{"shm", facts{room: shmRoom, short: -1, shares: true, reads: true}, ChooseShared},
 	{"tcp", facts{room: -1, short: tcpShort}, Choose},
 }
 

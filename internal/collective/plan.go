@@ -49,9 +49,9 @@ type Plan struct {
 	mayShare bool      // ranks may take the data from each other's memory
 
 	lanes []planLane
-	sends [][]Slice // by peer: what it is sent, in order
-	peers []int     // those that are sent anything
-	links []int     // those that are sent anything, or send
+	sends []int // by peer: how many messages it is sent
+	peers []int // those that are sent anything
+	links []int // those that are sent anything, or send
 }
 
 // A planLane is one lane of a plan.
@@ -65,10 +65,6 @@ type planAction struct {
 	Action
 	number   int // of a send: how many went to the peer before it
 	from, to int // its waits, as a range of planLane.waits
-
-	// tail: from here on the lane only sends, and only to this peer. So the lane
-	// itself may block in a send.
-	tail bool
 }
 
 // A wait is for the first n messages of the run to peer to be gone.
@@ -132,7 +128,7 @@ func (p *Plan) outline(s Spec) error {
 	schedule = Segmented(schedule, max(1, p.segment/p.elem))
 	p.layout = p.spec.lay(schedule, p.elem)
 	p.posted = p.postable()
-	p.sends = make([][]Slice, s.Size)
+	p.sends = make([]int, s.Size)
 	for _, lane := range schedule.Lanes {
 		p.lanes = append(p.lanes, p.planLane(lane))
 	}
@@ -145,10 +141,10 @@ func (p *Plan) outline(s Spec) error {
 		}
 	}
 	for peer, sends := range p.sends {
-		if len(sends) > 0 {
+		if sends > 0 {
 			p.peers = append(p.peers, peer)
 		}
-		if len(sends) > 0 || receives[peer] {
+		if sends > 0 || receives[peer] {
 			p.links = append(p.links, peer)
 		}
 	}
@@ -189,8 +185,8 @@ func (p *Plan) planLane(lane []Action) planLane {
 	for i, a := range lane {
 		pa := planAction{Action: a, from: len(out.waits)}
 		if a.Step == SendStep {
-			pa.number = len(p.sends[a.Peer])
-			p.sends[a.Peer] = append(p.sends[a.Peer], a.Src)
+			pa.number = p.sends[a.Peer]
+			p.sends[a.Peer]++
 			if a.Src.Buf != Input { // which is never written
 				over := pending.over(a.Src)
 				for j, ws := range over {
@@ -212,23 +208,5 @@ func (p *Plan) planLane(lane []Action) planLane {
 		pa.to = len(out.waits)
 		out.actions[i] = pa
 	}
-	markTail(out.actions)
 	return out
-}
-
-func markTail(lane []planAction) {
-	peer := -1
-	for i := len(lane) - 1; i >= 0; i-- {
-		a := &lane[i]
-		switch {
-		case a.Receives():
-			return
-		case a.Step != SendStep:
-		case peer >= 0 && a.Peer != peer:
-			return
-		default:
-			peer = a.Peer
-			a.tail = true
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package collective
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -52,34 +51,6 @@ func checkWaits(t *testing.T, s *Spec, lane *planLane) {
 			if b.Step == SendStep && b.Src.Overlaps(a.Dst) && waited[b.Peer] <= b.number {
 				t.Fatalf("%+v: action %d writes %v while %v is sent to %d", s, i, a.Dst, b.Src, b.Peer)
 			}
-		}
-	}
-}
-
-// TestPlanTail checks that only a lane with nothing else to do blocks in a send.
-func TestPlanTail(t *testing.T) {
-	plan := func(s Spec) []bool {
-		p, err := NewPlan(s, reduce.U8, reduce.Sum)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var tail []bool
-		for _, a := range p.lanes[0].actions {
-			tail = append(tail, a.tail)
-		}
-		return tail
-	}
-	for _, tt := range []struct {
-		spec Spec
-		want []bool
-	}{
-		{Spec{Kind: Broadcast, Algo: Ring, Size: 3, Count: 8}, []bool{true}},
-		{Spec{Kind: Broadcast, Algo: Direct, Size: 3, Count: 8}, []bool{false, true}},
-		{Spec{Kind: Broadcast, Algo: Ring, Size: 3, Rank: 1, Count: 8}, []bool{false, true}},
-		{Spec{Kind: AllReduce, Algo: Direct, Size: 2, Count: 8}, []bool{false, false, false}},
-	} {
-		if got := plan(tt.spec); !slices.Equal(got, tt.want) {
-			t.Errorf("%+v: got %v, want %v", tt.spec, got, tt.want)
 		}
 	}
 }

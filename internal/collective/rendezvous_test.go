@@ -43,24 +43,32 @@ func (h *strictHub) wire(from, to int) *strictWire {
 	return w
 }
 
-// strictLinks is one rank's Links. If lazy is set, its links are Posters that
-// never finish a message before they are flushed.
+// strictLinks is one rank's Links.
 type strictLinks struct {
 	hub  *strictHub
 	rank int
-	lazy bool
 }
 
+// newStrictLinks returns the Links of n ranks. If lazy is set, messages leave only while
+// their sender waits: see lazyLinks.
 func newStrictLinks(n int, lazy bool) []Links {
 	h := &strictHub{wires: make(map[[2]int]*strictWire)}
 	peers := make([]Links, n)
 	for r := range peers {
-		peers[r] = &strictLinks{h, r, lazy}
+		links := &strictLinks{h, r}
+		peers[r] = links
+		if lazy {
+			peers[r] = newLazyLinks(links)
+		}
 	}
 	return peers
 }
 
 func (p *strictLinks) Link(ctx context.Context, peer int) (fabric.Link, error) {
+	return p.open(ctx, peer)
+}
+
+func (p *strictLinks) open(ctx context.Context, peer int) (*strictLink, error) {
 	out, in := p.hub.wire(p.rank, peer), p.hub.wire(peer, p.rank)
 	out.once.Do(func() { close(out.asked) })
 	select {
@@ -68,32 +76,103 @@ func (p *strictLinks) Link(ctx context.Context, peer int) (fabric.Link, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	l := &strictLink{peer: peer, out: out, in: in}
-	if p.lazy {
-		return &lazyLink{strictLink: l}, nil
-	}
+	l := &strictLink{peer: peer, out: out, in: in, stop: make(chan struct{})}
+	l.changed.L = &l.mu
 	return l, nil
 }
 
 type strictLink struct {
+	baseLink
 	peer    int
 	out, in *strictWire
+
+	// The sending side.
+	mu      sync.Mutex
+	changed sync.Cond
+	queue   []strictOffer
+	pushing bool // a goroutine sends the queue
+	err     error
+	stop    chan struct{} // closed with err
 }
 
 func (l *strictLink) lost() error { return &fabric.LostError{Peer: l.peer, Err: context.Canceled} }
 
-func (l *strictLink) Send(ctx context.Context, tag *fabric.Tag, b []byte) error {
-	// The second round waits for the receiver to let go of the buffer.
+func (l *strictLink) Post(tag *fabric.Tag, b []byte) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return false, l.err
+	}
+	l.queue = append(l.queue, strictOffer{*tag, b})
+	if !l.pushing {
+		l.pushing = true
+		go l.push()
+	}
+	return false, nil
+}
+
+// push sends what was posted.
+func (l *strictLink) push() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.queue) > 0 && l.err == nil {
+		next := l.queue[0]
+		l.mu.Unlock()
+		err := l.offer(next)
+		l.mu.Lock()
+		if err != nil {
+			l.fail(err)
+			break
+		}
+		l.queue = l.queue[1:]
+		l.changed.Broadcast()
+	}
+	l.pushing = false
+	l.changed.Broadcast()
+}
+
+// offer sends one message. The second round waits for the receiver to let go of the
+// buffer.
+func (l *strictLink) offer(o strictOffer) error {
 	for range 2 {
 		select {
-		case l.out.offers <- strictOffer{*tag, b}:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		case l.out.offers <- o:
+		case <-l.stop:
+			return context.Canceled
 		case <-l.out.isCut:
 			return l.lost()
 		}
 	}
 	return nil
+}
+
+// fail ends the sending side. The caller holds mu.
+func (l *strictLink) fail(err error) {
+	if l.err == nil {
+		l.err = err
+		close(l.stop)
+	}
+}
+
+func (l *strictLink) Await(ctx context.Context, left int) error {
+	defer context.AfterFunc(ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.changed.Broadcast()
+	})()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.queue) > left && l.err == nil {
+		if ctx.Err() != nil {
+			l.fail(context.Cause(ctx))
+			break
+		}
+		l.changed.Wait()
+	}
+	for l.err != nil && l.pushing {
+		l.changed.Wait()
+	}
+	return l.err
 }
 
 func (l *strictLink) take(ctx context.Context) (strictOffer, error) {
@@ -144,16 +223,3 @@ func (l *strictLink) Close() error {
 	l.in.cutOnce.Do(func() { close(l.in.isCut) })
 	return nil
 }
-
-type lazyLink struct {
-	*strictLink
-	tag *fabric.Tag
-	buf []byte
-}
-
-func (l *lazyLink) Post(tag *fabric.Tag, b []byte) (bool, error) {
-	l.tag, l.buf = tag, b
-	return false, nil
-}
-
-func (l *lazyLink) Flush(ctx context.Context) error { return l.Send(ctx, l.tag, l.buf) }

@@ -15,9 +15,10 @@ const roundTripPiece = 8 << 10
 // back as a sum. Blocks of ranks are combined as by the algorithm rd.
 type roundTrips struct {
 	*runner // whose run it carries out
+	memory  fabric.Memory
 
 	// Of the round trip under way:
-	trip  fabric.Trip
+	trip  fabric.RoundTrip
 	peer  int
 	last  bool   // its sums are the result
 	terms []byte // what this rank adds
@@ -27,7 +28,7 @@ type roundTrips struct {
 
 func (t *roundTrips) init(r *runner) {
 	t.runner = r
-	t.trip = fabric.Trip{Lend: t.lend, Work: t.add, Back: t.takeBack}
+	t.trip = fabric.RoundTrip{Lend: t.lend, Work: t.add, Back: t.takeBack}
 }
 
 // run carries out the runner's plan.
@@ -43,11 +44,7 @@ func (t *roundTrips) run() *StepError {
 			t.kept, t.lent = half, 0
 			t.trip.In, t.trip.Out = n-half, half
 		}
-		link, err := t.boxes[t.peer].open()
-		if err == nil {
-			err = link.(fabric.RoundTripper).RoundTrip(t.ctx, &t.tag, &t.trip)
-		}
-		if err != nil {
+		if err := t.memory.RoundTrip(t.ctx, t.peer, &t.tag, &t.trip); err != nil {
 			return t.peerError(RecvStep, t.peer, err)
 		}
 		t.terms = t.main

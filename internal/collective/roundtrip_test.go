@@ -6,43 +6,23 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"testing"
 
 	"thundercollective/fabric"
 	"thundercollective/internal/reduce"
 )
 
-// tripLinks are Links that make round trips.
-type tripLinks struct {
-	Links
-	rank int
-	made *atomic.Int64
-	// fault, if set, is asked before every round trip.
-	fault func(rank, peer int) error
-}
-
-func (t *tripLinks) Link(ctx context.Context, peer int) (fabric.Link, error) {
-	l, err := t.Links.Link(ctx, peer)
-	if err != nil {
-		return nil, err
-	}
-	return tripLink{l, t, peer}, nil
-}
-
-// tripLink makes a round trip of four messages.
-type tripLink struct {
-	fabric.Link
-	links *tripLinks
-	peer  int
-}
-
-func (l tripLink) RoundTrip(ctx context.Context, tag *fabric.Tag, t *fabric.Trip) error {
-	l.links.made.Add(1)
-	if l.links.fault != nil {
-		if err := l.links.fault(l.links.rank, l.peer); err != nil {
+// RoundTrip makes a round trip of four messages.
+func (m *poolMemory) RoundTrip(ctx context.Context, peer int, tag *fabric.Tag, t *fabric.RoundTrip) error {
+	m.made.Add(1)
+	if m.fault != nil {
+		if err := m.fault(m.rank, peer); err != nil {
 			return err
 		}
+	}
+	l, err := m.links.Link(ctx, peer)
+	if err != nil {
+		return err
 	}
 	const piece = 12 << 10 // not a divisor of anything
 	pieces := func(b []byte, f func(off int, p []byte)) {
@@ -52,7 +32,7 @@ func (l tripLink) RoundTrip(ctx context.Context, tag *fabric.Tag, t *fabric.Trip
 	}
 	exchange := func(out, in []byte) error {
 		sent := make(chan error, 1)
-		go func() { sent <- l.Send(ctx, tag, out) }()
+		go func() { sent <- fabric.Send(ctx, l, tag, out) }()
 		err := l.Recv(ctx, tag, in)
 		return errors.Join(<-sent, err)
 	}
@@ -69,23 +49,12 @@ func (l tripLink) RoundTrip(ctx context.Context, tag *fabric.Tag, t *fabric.Trip
 	return nil
 }
 
-// newTrippers returns the executors of n ranks that share a pool and make round trips.
-func newTrippers(t testing.TB, n int) (*testGroup, []access, *atomic.Int64, []*tripLinks) {
-	links, made := memLinks(t, n), &atomic.Int64{}
-	trippers := make([]*tripLinks, n)
-	for r := range links {
-		trippers[r] = &tripLinks{Links: links[r], rank: r, made: made}
-		links[r] = trippers[r]
-	}
-	g, _, how := newPoolOf(t, links, Shared{RoundTrips: true}, make([]fabric.Board, n))
-	return g, how, made, trippers
-}
-
 // TestRoundTrip reduces vectors in round trips, whether others can read them or not, and makes none
 // where they are too short, or mapped, or where the number of ranks does not allow it.
 func TestRoundTrip(t *testing.T) {
 	for _, n := range []int{2, 3, 4, 8} {
-		g, how, made, _ := newTrippers(t, n)
+		g, _, how, ms := newPoolOf(t, n)
+		made := ms[0].made
 		for _, bytes := range []int{16<<10 - 4, 16 << 10, 64<<10 + 4*17, 1<<20 - 4, 1 << 20, 4<<20 + 4} {
 			for _, a := range []access{readable, mappable, hidden} {
 				for r := range how {
@@ -113,7 +82,8 @@ func TestRoundTrip(t *testing.T) {
 // two ranks add in rank order.
 func TestRoundTripSameBits(t *testing.T) {
 	for _, n := range []int{2, 4} {
-		g, _, made, _ := newTrippers(t, n)
+		g, _, _, ms := newPoolOf(t, n)
+		made := ms[0].made
 		s := Spec{Kind: AllReduce, Algo: Auto, Size: n, Count: 300_001}.Resolve(4)
 		j := newJob(t, s, reduce.F32, reduce.Sum)
 		for r, b := range j.mains {
@@ -146,8 +116,8 @@ func TestRoundTripSameBits(t *testing.T) {
 // TestRoundTripFaults has the second round trip of a rank fail: all ranks end, and it
 // names the peer that it lost.
 func TestRoundTripFaults(t *testing.T) {
-	g, _, _, links := newTrippers(t, 4)
-	links[1].fault = func(rank, peer int) error {
+	g, _, _, ms := newPoolOf(t, 4)
+	ms[1].fault = func(rank, peer int) error {
 		if peer != rank^2 {
 			return nil
 		}

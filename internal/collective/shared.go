@@ -11,14 +11,14 @@ const (
 // sharing is the shared path: every rank takes what it needs from the memory of the
 // others. What is reduced is reduced in rank order.
 //
-// The ranks first tell each other where their memory is, by a message each way or a round
-// of the board, and a second time that they no longer need that of the others. No rank
+// The ranks first tell each other where their memory is, in a round of the board, and in a
+// second one that they no longer need that of the others. No rank
 // writes to the memory of another, except where all have mapped it and it is meant for
 // the result.
 type sharing struct {
 	*runner // whose run it carries out
-	memory  memory
-	board   fabric.Board // for what the ranks tell each other; nil for messages
+	memory  fabric.Memory
+	board   fabric.Board // of memory, for what the ranks tell each other
 	trips   roundTrips
 
 	// Of the operation under way:
@@ -39,8 +39,8 @@ func (x *sharing) init(r *runner) {
 }
 
 // share sets what the ranks share.
-func (x *sharing) share(s *Shared) {
-	x.memory, x.board = newMemory(s), s.Board
+func (x *sharing) share(m fabric.Memory) {
+	x.memory, x.board, x.trips.memory = m, m.Board(), m
 	x.handles, x.mapped = make([]fabric.Handle, x.size), make([][]byte, x.size)
 }
 
@@ -89,7 +89,7 @@ func (x *sharing) exchangeHandles() (accessible bool, err *StepError) {
 	x.own.copy() // while the others answer
 	accessible = true
 	x.allSay = sayMapped | sayInPlace
-	for p := range x.boxes {
+	for p := range x.peers {
 		if !x.gives(p) {
 			continue
 		}
@@ -100,7 +100,7 @@ func (x *sharing) exchangeHandles() (accessible bool, err *StepError) {
 		accessible = accessible && *h != fabric.Handle{}
 		x.allSay &= h[len(h)-1]
 	}
-	x.endRound()
+	x.board.Next()
 	return accessible, nil
 }
 
@@ -126,16 +126,19 @@ func (x *sharing) nameOwn() {
 
 // name returns the handle of memory of this rank, the zero one if it has none.
 func (x *sharing) name(b []byte) fabric.Handle {
-	h, mapped := x.memory.name(b)
-	if mapped {
+	h, mapped := x.memory.Share(b)
+	switch {
+	case mapped:
 		h[len(h)-1] |= sayMapped
+	case x.memory.Reads():
+		h, _ = x.memory.Locate(b)
 	}
 	return h
 }
 
 // mapAll maps what the other ranks have named, as far as it can be mapped.
 func (x *sharing) mapAll() *StepError {
-	for p := range x.boxes {
+	for p := range x.peers {
 		if p != x.rank && x.gives(p) {
 			if err := x.reach(p, x.plan.given); err != nil {
 				return err
@@ -153,7 +156,7 @@ func (x *sharing) reach(p, n int) *StepError {
 		return nil
 	}
 	var err error
-	if x.mapped[p], err = x.memory.reach(p, h, n); err != nil {
+	if x.mapped[p], err = x.memory.Map(p, h, n); err != nil {
 		return x.peerError(RecvStep, p, err)
 	}
 	return nil
@@ -172,32 +175,21 @@ func (x *sharing) leave() *StepError {
 			return err
 		}
 	}
-	for p := range x.boxes {
+	for p := range x.peers {
 		if x.plan.reads(p, x.rank) {
 			if err := x.hear(p, nil); err != nil {
 				return err
 			}
 		}
 	}
-	x.endRound()
+	x.board.Next()
 	return nil
 }
 
-// tell tells a few bytes to the ranks that read this rank's memory, or whose memory it
-// reads. They hear it.
+// tell tells the other ranks a few bytes. They hear it.
 func (x *sharing) tell(b []byte) *StepError {
-	if x.board != nil {
-		if err := x.board.Show(x.ctx, &x.tag, b); err != nil {
-			return x.peerError(SendStep, x.rank, err)
-		}
-		return nil
-	}
-	for p := range x.boxes {
-		if x.plan.reads(x.rank, p) || x.plan.reads(p, x.rank) {
-			if err := x.send(p, b); err != nil {
-				return err
-			}
-		}
+	if err := x.board.Show(x.ctx, &x.tag, b); err != nil {
+		return x.peerError(SendStep, x.rank, err)
 	}
 	return nil
 }
@@ -205,51 +197,13 @@ func (x *sharing) tell(b []byte) *StepError {
 // hear returns when rank p has told as many bytes as b has room for, unless p is this
 // rank.
 func (x *sharing) hear(p int, b []byte) *StepError {
-	if x.board == nil || p == x.rank {
-		return x.receive(p, b)
+	if p == x.rank {
+		return nil
 	}
 	told, err := x.board.Look(x.ctx, p, &x.tag, len(b))
 	if err != nil {
 		return x.peerError(RecvStep, p, err)
 	}
 	copy(b, told)
-	return nil
-}
-
-// endRound ends a round in which this rank has told and heard everything.
-func (x *sharing) endRound() {
-	if x.board != nil {
-		x.board.Next()
-	}
-}
-
-// send sends a few bytes, unless p is this rank. Links are opened in the order of the
-// ranks, so that no ring of ranks waits for each other.
-func (x *sharing) send(p int, b []byte) *StepError {
-	if p == x.rank {
-		return nil
-	}
-	link, err := x.boxes[p].open()
-	if err == nil {
-		err = link.Send(x.ctx, &x.tag, b)
-	}
-	if err != nil {
-		return x.peerError(SendStep, p, err)
-	}
-	return nil
-}
-
-// receive receives a few bytes, unless p is this rank.
-func (x *sharing) receive(p int, b []byte) *StepError {
-	if p == x.rank {
-		return nil
-	}
-	link, err := x.boxes[p].open()
-	if err == nil {
-		err = link.Recv(x.ctx, &x.tag, b)
-	}
-	if err != nil {
-		return x.peerError(RecvStep, p, err)
-	}
 	return nil
 }

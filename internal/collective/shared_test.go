@@ -31,21 +31,27 @@ type pool struct {
 	fault func(reader, peer int) error
 }
 
-// poolMemory is a rank's fabric.Reader in a pool.
+// poolMemory is a rank's fabric.Memory in a pool. Its round trips are made of messages.
 type poolMemory struct {
 	rank   int
 	pool   *pool
+	links  Links
 	access *access // of this rank
+	reads  bool
+	board  *slateBoard
+
+	made *atomic.Int64 // round trips
+	// fault, if set, is asked before every round trip.
+	fault func(rank, peer int) error
 }
 
-func (m poolMemory) Alloc(n int) ([]byte, error)           { return make([]byte, n), nil }
-func (m poolMemory) Free([]byte) error                     { return nil }
-func (m poolMemory) Shares(int) bool                       { return true }
-func (m poolMemory) Reads(int) bool                        { return true }
-func (m poolMemory) Share(b []byte) (fabric.Handle, bool)  { return m.name(b, mappable) }
-func (m poolMemory) Locate(b []byte) (fabric.Handle, bool) { return m.name(b, readable) }
+func (m *poolMemory) Board() fabric.Board                   { return m.board }
+func (m *poolMemory) Reads() bool                           { return m.reads }
+func (m *poolMemory) Close() error                          { return nil }
+func (m *poolMemory) Share(b []byte) (fabric.Handle, bool)  { return m.name(b, mappable) }
+func (m *poolMemory) Locate(b []byte) (fabric.Handle, bool) { return m.name(b, readable) }
 
-func (m poolMemory) name(b []byte, a access) (h fabric.Handle, ok bool) {
+func (m *poolMemory) name(b []byte, a access) (h fabric.Handle, ok bool) {
 	if *m.access != a {
 		return h, false
 	}
@@ -56,13 +62,13 @@ func (m poolMemory) name(b []byte, a access) (h fabric.Handle, ok bool) {
 	return h, true
 }
 
-func (m poolMemory) find(h fabric.Handle) []byte {
+func (m *poolMemory) find(h fabric.Handle) []byte {
 	m.pool.mu.Lock()
 	defer m.pool.mu.Unlock()
 	return m.pool.named[binary.LittleEndian.Uint32(h[:])-1]
 }
 
-func (m poolMemory) Reach(peer int, h fabric.Handle, n int) ([]byte, error) {
+func (m *poolMemory) Map(peer int, h fabric.Handle, n int) ([]byte, error) {
 	b := m.find(h)
 	if len(b) != n {
 		return nil, fmt.Errorf("rank %d has named %d bytes, rank %d wants %d", peer, len(b), m.rank, n)
@@ -70,7 +76,7 @@ func (m poolMemory) Reach(peer int, h fabric.Handle, n int) ([]byte, error) {
 	return b, nil
 }
 
-func (m poolMemory) Read(peer int, h fabric.Handle, off int, b []byte) error {
+func (m *poolMemory) ReadAt(peer int, h fabric.Handle, off int, b []byte) error {
 	if m.pool.fault != nil {
 		if err := m.pool.fault(m.rank, peer); err != nil {
 			return err
@@ -80,32 +86,33 @@ func (m poolMemory) Read(peer int, h fabric.Handle, off int, b []byte) error {
 	return nil
 }
 
-// newPool returns the executors of n ranks that share a pool.
+// newPool returns the executors of n ranks that share a pool, and a board with room for
+// little else than handles.
 func newPool(t testing.TB, n int) (*testGroup, *pool, []access) {
-	return newPoolOf(t, memLinks(t, n), Shared{}, make([]fabric.Board, n))
-}
-
-// newBoardPool returns those of ranks that have a board, too, with room for little else
-// than handles.
-func newBoardPool(t testing.TB, n int) (*testGroup, *pool, []access) {
-	var boards []fabric.Board
-	for _, b := range newSlate(n, 64) {
-		boards = append(boards, b)
-	}
-	return newPoolOf(t, memLinks(t, n), Shared{}, boards)
-}
-
-func newPoolOf(t testing.TB, links []Links, s Shared, boards []fabric.Board) (*testGroup, *pool, []access) {
-	all, how := &pool{}, make([]access, len(links))
-	g := newTestGroup(t, links)
-	for r := range links {
-		s.Ranks = append(s.Ranks, r)
-	}
-	for r, x := range g.executors {
-		s.Memory, s.Reads, s.Board = poolMemory{r, all, &how[r]}, true, boards[r]
-		x.Share(s)
-	}
+	g, all, how, _ := newPoolOf(t, n)
 	return g, all, how
+}
+
+func newPoolOf(t testing.TB, n int) (*testGroup, *pool, []access, []*poolMemory) {
+	all, how, made := &pool{}, make([]access, n), &atomic.Int64{}
+	g, memories := &testGroup{}, make([]*poolMemory, n)
+	links, boards := memLinks(t, n), newSlate(n, 64)
+	for r := range n {
+		m := &poolMemory{rank: r, pool: all, links: links[r], access: &how[r], reads: true, board: boards[r], made: made}
+		x := NewExecutor(r, n, links[r], func(error) {
+			m.board.end()
+			for p := range n {
+				if l, err := links[r].Link(context.Background(), p); err == nil {
+					l.Close()
+				}
+			}
+		})
+		t.Cleanup(x.Close)
+		x.Share(m, false)
+		memories[r] = m
+		g.executors = append(g.executors, x)
+	}
+	return g, all, how, memories
 }
 
 // sharedKinds are the operations that have a shared path.
@@ -114,8 +121,7 @@ var sharedKinds = []Kind{AllReduce, ReduceScatter, AllGather, Broadcast, Scatter
 // sent counts the bytes that the ranks of a group have sent.
 func (g *testGroup) sent() (n uint64) {
 	for _, x := range g.executors {
-		f := x.runner.links.(onChannel).Fabric
-		n += f.(fabric.Counter).Traffic().SentBytes
+		n += x.runner.links.(onChannel).Traffic().SentBytes
 	}
 	return n
 }
@@ -124,14 +130,6 @@ func (g *testGroup) sent() (n uint64) {
 // that all can only read, and of both kinds; around the lengths where that begins to pay,
 // in place and not. It checks the results, and that hardly anything is sent if it pays.
 func TestShared(t *testing.T) {
-	t.Run("messages", func(t *testing.T) { testShared(t, newPool) })
-	t.Run("board", func(t *testing.T) { testShared(t, newBoardPool) })
-}
-
-// A maker makes the executors of n ranks.
-type maker func(t testing.TB, n int) (*testGroup, *pool, []access)
-
-func testShared(t *testing.T, newPool maker) {
 	const KiB = 1 << 10
 	for _, n := range []int{2, 3, 5} {
 		sizes := []int{16 * KiB, 128*KiB + 4, 256*KiB - 4, 256 * KiB}
@@ -180,11 +178,6 @@ func testShared(t *testing.T, newPool maker) {
 
 // TestSharedRefused: when a rank's memory cannot be read, messages do.
 func TestSharedRefused(t *testing.T) {
-	t.Run("messages", func(t *testing.T) { testSharedRefused(t, newPool) })
-	t.Run("board", func(t *testing.T) { testSharedRefused(t, newBoardPool) })
-}
-
-func testSharedRefused(t *testing.T, newPool maker) {
 	const n = 3
 	for loner := range n {
 		g, all, how := newPool(t, n)

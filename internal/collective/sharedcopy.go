@@ -124,7 +124,7 @@ func (x *sharing) peek(p, off int, b []byte, there bool) ([]byte, *StepError) {
 	}
 	switch {
 	case at == nil:
-		if err := x.memory.read(p, x.handles[p], off, b); err != nil {
+		if err := x.memory.ReadAt(p, x.handles[p], off, b); err != nil {
 			return nil, x.peerError(RecvStep, p, err)
 		}
 		return b, nil

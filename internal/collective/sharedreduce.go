@@ -56,15 +56,13 @@ func (x *sharing) allReduce() *StepError {
 	if err := x.combine(from, x.main[from:to]); err != nil {
 		return err
 	}
-	for p := range x.boxes {
-		if err := x.send(p, x.result[:]); err != nil {
-			return err
-		}
+	if err := x.tell(x.result[:]); err != nil {
+		return err
 	}
 	for i := 1; i < x.size; i++ {
 		// A rank that has reduced its share does not read that of ours any more.
 		p := (x.rank + i) % x.size
-		if err := x.receive(p, x.handles[p][:]); err != nil {
+		if err := x.hear(p, x.handles[p][:]); err != nil {
 			return err
 		}
 		if err := x.reach(p, len(x.main)); err != nil {
@@ -75,6 +73,7 @@ func (x *sharing) allReduce() *StepError {
 			return err
 		}
 	}
+	x.board.Next()
 	return nil
 }
 

@@ -14,6 +14,7 @@ func (x *examiner) compareMachines() {
 		return
 	}
 	x.shape()
+	x.sameMTU()
 	x.sameSystem()
 }
 
@@ -32,6 +33,8 @@ func (x *examiner) shape() {
 		if len(plugs) == 1 {
 			c.Status, c.Cause = Warn, "one cable is missing for a mesh, in which every pair has a direct cable"
 		}
+	case topology.Switched:
+		c.Title, c.Target = "network", "a network that all machines share"
 	case topology.Broken:
 		c.Status, c.Cause = Fail, "some machines cannot reach each other by cable"
 		if unread := unreadPorts(g); len(unread) > 0 {
@@ -46,6 +49,31 @@ func (x *examiner) shape() {
 		c.Status, c.Cause = Warn, "traffic between machines without a direct cable passes through others"
 	}
 	x.add(c)
+}
+
+// sameMTU checks that machines on a switch send packets of the same size: those of the
+// largest size do not reach a machine that takes smaller ones.
+func (x *examiner) sameMTU() {
+	if x.g.Shape.Name != topology.Switched {
+		return
+	}
+	for _, n := range x.g.Networks {
+		c := Check{ID: "all.mtu", Phase: TCP, Title: "packet size", Status: Pass, Command: "ip link", Target: "the same MTU on all machines of " + n.Prefix.String()}
+		var parts []string
+		sizes := map[int]bool{}
+		for _, e := range n.Ends {
+			if itf := x.g.Interface(e); itf != nil {
+				sizes[itf.MTU] = true
+				parts = append(parts, fmt.Sprintf("%s %s %d", e.Host, e.Interface, itf.MTU))
+			}
+		}
+		c.Actual = strings.Join(parts, ", ")
+		if len(sizes) > 1 {
+			c.Status, c.Cause = Warn, "packets of the largest size are lost on the way to machines that take smaller ones, and connections stall"
+			c.Fix = "set the same MTU on all of them, one that the switch carries: sudo ip link set dev INTERFACE mtu 1500"
+		}
+		x.add(c)
+	}
 }
 
 func unreadPorts(g *topology.Graph) []string {

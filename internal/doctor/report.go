@@ -79,7 +79,7 @@ func anythingToCheck(g *topology.Graph) bool {
 			return true
 		}
 	}
-	return len(g.Cables) > 0
+	return len(g.Cables) > 0 || g.Shape.Name == topology.Switched
 }
 
 // ExitCode returns 0 if everything works, also with warnings; 1 if something is broken; 3

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,35 @@ func TestTimeout(t *testing.T) {
 			if err := wantTimeout(2); err != nil {
 				t.Error(err)
 			}
+		})
+	}
+}
+
+// TestFirstTimeout has one rank stay away from the first operation: the others name that
+// one, and not each other. What they record says that they are in it.
+func TestFirstTimeout(t *testing.T) {
+	for name, ranks := range fabrics {
+		t.Run(name, func(t *testing.T) {
+			comms := ranks(t, 3, thunder.Options{Timeout: 1700 * time.Millisecond})
+			each(t, 2, func(r int) error {
+				w := thunder.AllReduceAsync(t.Context(), comms[r], make([]float32, 10), thunder.Sum)
+				time.Sleep(time.Second)
+				var dump bytes.Buffer
+				if err := comms[r].Dump(&dump); err != nil {
+					return err
+				}
+				if !strings.Contains(dump.String(), `"running"`) {
+					return fmt.Errorf("the operation under way is not recorded:\n%s", &dump)
+				}
+				err := w.Wait()
+				if _, ok := errors.AsType[*thunder.TimeoutError](err); !ok {
+					return fmt.Errorf("got %v, want a TimeoutError", err)
+				}
+				if text := err.Error(); !strings.Contains(text, "rank 2 has not called anything") || strings.Contains(text, "rank 0 has") || strings.Contains(text, "rank 1 has") {
+					return fmt.Errorf("the error blames others than rank 2: %v", err)
+				}
+				return nil
+			})
 		})
 	}
 }

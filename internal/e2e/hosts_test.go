@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	thunder "thundercollective"
 	"thundercollective/internal/reduce"
@@ -203,6 +204,36 @@ func TestHostFirst(t *testing.T) {
 			if want := int(tt.ring * 4 * hostsCount); ring < want-64 || ring > want+64 {
 				t.Errorf("%d bytes cross around the ring, want %d", ring, want)
 			}
+		})
+	}
+}
+
+// TestHostsMoveOn reduces long vectors around a ring that goes from one host to the other
+// and back: ranks post far more than a single TCP stream holds, and then wait in shared
+// memory, or the other way round.
+func TestHostsMoveOn(t *testing.T) {
+	const count = 8 << 20
+	for _, shape := range []string{"AAB", "AABB"} {
+		t.Run(shape, func(t *testing.T) {
+			o := thunder.Options{Timeout: time.Minute}
+			o.Transport.Streams = 1
+			comms := hostRanks(t, shape, o)
+			each(t, len(comms), func(r int) error {
+				buf := make([]int32, count)
+				for i := range buf {
+					buf[i] = int32(i)
+				}
+				for range 2 {
+					err := comms[r].Do(t.Context(), &thunder.Request{Kind: thunder.KindAllReduce, DType: thunder.I32, Op: thunder.Max, Algo: thunder.Ring, Recv: reduce.Bytes(buf)})
+					if err != nil {
+						return err
+					}
+				}
+				if buf[count-1] != count-1 || buf[77] != 77 {
+					return fmt.Errorf("wrong result: %d, %d", buf[count-1], buf[77])
+				}
+				return nil
+			})
 		})
 	}
 }

@@ -141,10 +141,7 @@ func (t *activity) abandoned(g *Group) {
 
 // running returns the operation under way.
 func (t *activity) running() (prelude, bool) {
-	t.mu.Lock()
-	aside := t.aside
-	t.mu.Unlock()
-	if aside.active {
+	if aside := t.prelude(); aside.active {
 		return aside, true
 	}
 	past := t.past.Load()
@@ -164,14 +161,30 @@ func (t *activity) callOf(e *recorder.Entry) call {
 
 // recorded returns the tag of operation seq, if it was begun and is not long past.
 func (t *activity) recorded(seq uint64) (fabric.Tag, bool) {
-	e, ok := t.past.Load().Get(seq)
-	return e.Tag, ok
+	if e, ok := t.past.Load().Get(seq); ok {
+		return e.Tag, true
+	}
+	if p := t.prelude(); p.call.seq == seq && seq != 0 {
+		return p.call.tag(), true
+	}
+	return fabric.Tag{}, false
 }
 
-// latest returns the number and tag of the last operation begun.
+// latest returns the number and tag of the last operation begun, if only its prelude.
 func (t *activity) latest() (uint64, fabric.Tag) {
+	p := t.prelude()
 	e := t.past.Load().Latest()
+	if p.call.seq > e.Seq {
+		return p.call.seq, p.call.tag()
+	}
 	return e.Seq, e.Tag
+}
+
+// prelude returns the last prelude.
+func (t *activity) prelude() prelude {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.aside
 }
 
 // entries returns the operations that are recorded, oldest first.

@@ -51,7 +51,13 @@ func TestActivity(t *testing.T) {
 		if got, ok := a.running(); !ok || got.call.seq != 6 || len(a.entries()) != 1 {
 			t.Errorf("aside: %+v, %v", got, ok)
 		}
-		a.endAside()
+		for range 2 { // during it, and before the operation itself is recorded
+			_, known := a.recorded(6)
+			if seq, tag := a.latest(); seq != 6 || callOf(&tag).seq != 6 || !known {
+				t.Errorf("aside: the latest is %d, %v, known %v", seq, callOf(&tag), known)
+			}
+			a.endAside()
+		}
 		if _, ok := a.running(); ok {
 			t.Error("it goes on aside")
 		}

@@ -3,7 +3,6 @@ package group
 import (
 	"context"
 
-	"thundercollective/fabric"
 	"thundercollective/internal/collective"
 	"thundercollective/internal/reduce"
 )
@@ -60,49 +59,41 @@ func (c *census) take(ctx context.Context, a call) error {
 	if g.cfg.Hosts.Count() > 1 {
 		return nil
 	}
-	shared := collective.Shared{Ranks: g.cfg.Ranks, RoundTrips: true}
-	const shares, roomy, reads = 0, 1, 2
-	votes := []byte{1, 1, 1}
-	sharer, _ := g.cfg.Fabric.(fabric.Sharer)
-	reader, _ := g.cfg.Fabric.(fabric.Reader)
-	for i, r := range g.cfg.Ranks { // in order, so that no ring of ranks waits for each other
+	for i := range g.cfg.Ranks { // in order, so that no ring of ranks waits for each other
 		if i == g.cfg.Rank {
 			continue
 		}
-		link, err := g.links.Link(ctx, i)
-		if err != nil {
+		if _, err := g.links.Link(ctx, i); err != nil {
 			return err
 		}
-		if sharer == nil || !sharer.Shares(r) {
-			votes[shares] = 0
-		}
-		if reader == nil || !reader.Reads(r) {
-			votes[reads] = 0
-		}
-		_, ok := link.(fabric.RoundTripper)
-		shared.RoundTrips = shared.RoundTrips && ok
 	}
-	if g.cfg.Crowded {
-		votes[roomy] = 0
-	}
-	spec := collective.Spec{Kind: collective.AllReduce, Algo: collective.Direct, Rank: g.cfg.Rank, Size: len(g.cfg.Ranks), Count: len(votes)}
-	plan, err := g.plans.planner.Plan(spec, reduce.U8, reduce.Min)
+	crowded, err := c.crowded(ctx, a)
 	if err != nil {
 		return err
 	}
-	tag := a.tag()
-	if err := g.exec.Run(ctx, plan, &tag, votes, nil); err != nil {
+	memory, err := g.cfg.Fabric.Memory(ctx, g.links.channel, g.cfg.Ranks)
+	if err != nil {
 		return err
 	}
-	shared.Crowded = votes[roomy] == 0
-	if votes[shares] == 1 {
-		shared.Memory, shared.Reads = sharer, votes[reads] == 1
-		if boarder, ok := g.cfg.Fabric.(fabric.Boarder); ok {
-			if shared.Board, err = boarder.Board(ctx, g.links.channel, g.cfg.Ranks); err != nil {
-				return err
-			}
-		}
-	}
-	g.exec.Share(shared)
+	g.exec.Share(memory, crowded)
 	return nil
+}
+
+// crowded reports whether any rank of the group finds that ranks outnumber processors.
+func (c *census) crowded(ctx context.Context, a call) (bool, error) {
+	g := c.group
+	roomy := []byte{1}
+	if g.cfg.Crowded {
+		roomy[0] = 0
+	}
+	spec := collective.Spec{Kind: collective.AllReduce, Algo: collective.Direct, Rank: g.cfg.Rank, Size: len(g.cfg.Ranks), Count: len(roomy)}
+	plan, err := g.plans.planner.Plan(spec, reduce.U8, reduce.Min)
+	if err != nil {
+		return false, err
+	}
+	tag := a.tag()
+	if err := g.exec.Run(ctx, plan, &tag, roomy, nil); err != nil {
+		return false, err
+	}
+	return roomy[0] == 0, nil
 }

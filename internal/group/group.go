@@ -105,7 +105,7 @@ func channelOf(id uint32, pairs bool) fabric.Channel {
 }
 
 // MaxID is the greatest number of a group: each uses two channels.
-const MaxID = uint32(fabric.UserChannels)/2 - 1
+const MaxID = uint32(fabric.FirstReservedChannel)/2 - 1
 
 // ID returns the group's number in the job.
 func (g *Group) ID() uint32 { return g.cfg.ID }

@@ -64,9 +64,9 @@ func (p *links) addTraffic(sums []fabric.Traffic) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for r, l := range p.links {
-		if counter, ok := l.(fabric.Counter); ok {
+		if l != nil {
 			world := p.group.cfg.Ranks[r]
-			sums[world] = sums[world].Add(counter.Traffic())
+			sums[world] = sums[world].Add(l.Traffic())
 		}
 	}
 }

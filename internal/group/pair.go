@@ -143,7 +143,7 @@ func (t *transfer) move() error {
 	}
 	t.group.pages.Used(t.buf)
 	if t.send {
-		return l.Send(t.group.ctx, &t.half.tag, t.buf)
+		return fabric.Send(t.group.ctx, l, &t.half.tag, t.buf)
 	}
 	return l.Recv(t.group.ctx, &t.half.tag, t.buf)
 }

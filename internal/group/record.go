@@ -38,6 +38,10 @@ func (g *Group) Record(now ticks.Reading, wall time.Time) recorder.Group {
 	for _, e := range g.current.entries() {
 		r.Operations = append(r.Operations, describe(&e, callOf(&e.Tag)))
 	}
+	if p := g.current.prelude(); p.active {
+		e := recorder.Entry{Seq: p.call.seq, Begin: p.since, State: recorder.Running}
+		r.Operations = append(r.Operations, describe(&e, p.call))
+	}
 	r.Pairs = g.pairs.record(describe)
 	return r
 }

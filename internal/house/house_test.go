@@ -104,8 +104,8 @@ func TestPublic(t *testing.T) {
 // layers are the packages from the lowest to the highest. A package imports none of its
 // own layer, unless a folder of it, and none above.
 var layers = [][]string{
-	{"fabric", "internal/freeport", "internal/netns", "internal/sysmem", "internal/plural", "internal/publish", "internal/ticks", "internal/crc32c", "internal/spin", "internal/ctxwatch", "internal/hugepages", "internal/failure", "internal/liveness", "internal/membership", "internal/cabling"},
-	{"internal/env", "internal/recorder", "internal/metrics", "internal/traffic", "internal/sendqueue", "internal/linktable"},
+	{"fabric", "internal/freeport", "internal/leaks", "internal/netns", "internal/patience", "internal/plural", "internal/publish", "internal/ticks", "internal/crc32c", "internal/spin", "internal/ctxwatch", "internal/hugepages", "internal/failure", "internal/liveness", "internal/membership", "internal/cabling"},
+	{"internal/env", "internal/recorder", "internal/metrics", "internal/traffic", "internal/sysmem", "internal/sendqueue", "internal/linktable"},
 	{"internal/reduce", "internal/rendezvous", "internal/blame"},
 	{"internal/provider", "internal/collective"},
 	{"internal/tuning", "internal/telemetry", "internal/wiring"},
@@ -120,7 +120,8 @@ var layers = [][]string{
 var between = map[string][]string{
 	"internal/bench":    {"internal/plot"},
 	"internal/topology": {"internal/launch"},
-	"internal/doctor":   {},
+	"fabric":            {"internal/leaks", "internal/patience"}, // fabrictest
+	"internal/cabling":  {"internal/netns"},
 }
 
 // TestLayers: nothing imports upwards; in particular, session and group do not know each

@@ -5,10 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +94,26 @@ func TestVerdict(t *testing.T) {
 				barrier(d[r])
 			}
 		}, "rank 3 had not called operation #51, barrier, while others waited in it for 3s; the latest call of rank 3 was #50, allreduce(4 × f32, sum, ring), done", false},
+		{"all wait in one", func(d []*inspect.Dump) {
+			for _, r := range d {
+				barrier(r)
+			}
+		}, "ranks 0, 1, 2 and 3 waited 3s in operation #51, barrier, which all ranks have called", false},
+		{"one is late by less than a second", func(d []*inspect.Dump) {
+			for _, r := range []int{0, 1, 2} {
+				barrier(d[r])
+				last(d[r]).Took = 900 * time.Millisecond
+			}
+		}, "all ranks agree, and none is late", true},
+		{"a group of some waits", func(d []*inspect.Dump) {
+			for _, r := range []int{1, 3} {
+				g := recorder.Group{ID: 2, Ranks: []int{1, 2, 3}, Operations: []recorder.Operation{{
+					Seq: 7, Call: "barrier", Kind: "barrier", State: "running", Begin: start.Add(time.Second), Took: 4 * time.Second,
+				}}}
+				d[r].Groups = append(d[r].Groups, g)
+			}
+			d[2].Groups = append(d[2].Groups, recorder.Group{ID: 2, Ranks: []int{1, 2, 3}})
+		}, "rank 2 had not called operation #7, barrier, while others waited in it for 4s", false},
 		{"asked while it runs, one after the other", func(d []*inspect.Dump) {
 			for r := range 3 {
 				d[r].Time = start.Add(500 * time.Millisecond)
@@ -176,6 +203,75 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// TestWaitForMissing has ranks wait for one of which there is no dump, or which does not
+// answer, for longer than a second and for less.
+func TestWaitForMissing(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		took       time.Duration
+		silent     time.Duration
+		unanswered []string
+		want       string
+	}{
+		{"no dump", 7 * time.Second, 0, nil, "ranks 0 and 1 waited 7s in operation #6, barrier, for rank 2, which left no dump"},
+		{"no answer", 7 * time.Second, 7200 * time.Millisecond, []string{"c:9400"},
+			"ranks 0 and 1 waited 7s in operation #6, barrier, for rank 2, which does not answer (c:9400); the last heartbeat of rank 2 came 7.2s earlier"},
+		{"not for long", time.Millisecond, 0, []string{"c:9400"}, "there is nothing from rank 2, which does not answer (c:9400); of the others, all ranks agree, and none is late"},
+	} {
+		dumps := job(3, 5, func(d []*inspect.Dump) {
+			for i := range 2 {
+				barrier(d[i])
+				last(d[i]).Seq, last(d[i]).Took = 6, tt.took
+				d[i].Peers = []recorder.Peer{{Rank: 2, Silent: tt.silent}}
+			}
+		})
+		r, err := inspect.Examine(dumps[:2], tt.unanswered...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Verdict != tt.want || r.Healthy {
+			t.Errorf("%s: got  %q (healthy: %v)\nwant %q", tt.name, r.Verdict, r.Healthy, tt.want)
+		}
+		var b bytes.Buffer
+		if err := r.WriteTable(&b); err != nil || len(tt.unanswered) > 0 != strings.Contains(b.String(), "no answer") {
+			t.Errorf("%s: %v\n%s", tt.name, err, b.String())
+		}
+	}
+}
+
+// TestLoadUnanswered asks ranks of which one is stopped: it accepts connections and says
+// nothing. It costs a moment, once, and the others are there.
+func TestLoadUnanswered(t *testing.T) {
+	var addrs []string
+	for _, d := range job(2, 3, nil) {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if err := json.NewEncoder(w).Encode(d); err != nil {
+				t.Error(err)
+			}
+		}))
+		defer s.Close()
+		addrs = append(addrs, s.Listener.Addr().String())
+	}
+	var stopped []string
+	for range 2 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		stopped = append(stopped, l.Addr().String())
+	}
+	begun := time.Now()
+	dumps, err := inspect.Load(t.Context(), []string{stopped[0], addrs[0], stopped[1], addrs[1]})
+	silent, ok := errors.AsType[*inspect.UnansweredError](err)
+	if !ok || len(dumps) != 2 || !slices.Equal(silent.Addrs, stopped) {
+		t.Errorf("%d dumps, %v", len(dumps), err)
+	}
+	if took := time.Since(begun); took > 3500*time.Millisecond {
+		t.Errorf("it took %v", took)
+	}
+}
+
 // TestGenerations looks at the latest only.
 func TestGenerations(t *testing.T) {
 	old := job(2, 5, func(d []*inspect.Dump) { last(d[1]).Call = "barrier" })
@@ -225,6 +321,36 @@ func TestPictures(t *testing.T) {
 			break
 		} else if err != nil {
 			t.Fatalf("the picture is not well-formed: %v", err)
+		}
+	}
+}
+
+// TestTimelineHoldsEveryBar: an operation that began early and takes longest must end within
+// the picture, which shrinks with the window.
+func TestTimelineHoldsEveryBar(t *testing.T) {
+	r, err := inspect.Examine(job(2, 20, func(d []*inspect.Dump) {
+		d[1].Groups[0].Operations[3].Took = time.Minute
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.WriteTimeline(&b); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	if !strings.Contains(text, `<svg viewBox="0 0 1200 `) || !strings.Contains(text, "width:100%") {
+		t.Errorf("the picture has a fixed width:\n%.900s", text)
+	}
+	bars := regexp.MustCompile(`<rect [^>]*x="([0-9.]+)"[^>]*width="([0-9.]+)"`).FindAllStringSubmatch(text, -1)
+	if len(bars) != 40 {
+		t.Fatalf("%d bars", len(bars))
+	}
+	for _, m := range bars {
+		x, _ := strconv.ParseFloat(m[1], 64)
+		width, _ := strconv.ParseFloat(m[2], 64)
+		if x+width > 1200 {
+			t.Errorf("a bar from %v to %v is outside the picture", x, x+width)
 		}
 	}
 }

@@ -10,12 +10,13 @@ import (
 
 // A Report combines the dumps of one generation.
 type Report struct {
-	Verdict    string `json:"verdict"` // one line
-	Healthy    bool   `json:"healthy"` // nothing is wrong
-	Generation uint32 `json:"generation"`
-	Size       int    `json:"size"`
-	Missing    []int  `json:"missing,omitempty"` // ranks without a dump
-	Ranks      []Rank `json:"ranks"`             // those with one, in order
+	Verdict    string   `json:"verdict"` // one line
+	Healthy    bool     `json:"healthy"` // nothing is wrong
+	Generation uint32   `json:"generation"`
+	Size       int      `json:"size"`
+	Missing    []int    `json:"missing,omitempty"`    // ranks without a dump
+	Unanswered []string `json:"unanswered,omitempty"` // addresses of ranks that did not answer
+	Ranks      []Rank   `json:"ranks"`                // those with a dump, in order
 
 	byRank map[int]*Dump
 	shift  map[int]time.Duration // to add to a rank's clock
@@ -36,12 +37,13 @@ type Rank struct {
 	Failure string        `json:"failure,omitempty"`
 }
 
-// Examine merges dumps. It ignores those of all but the latest generation.
-func Examine(dumps []*Dump) (*Report, error) {
+// Examine merges dumps. It ignores those of all but the latest generation. unanswered are
+// the addresses of ranks that were asked for theirs in vain.
+func Examine(dumps []*Dump, unanswered ...string) (*Report, error) {
 	if len(dumps) == 0 {
 		return nil, errors.New("no dumps to examine")
 	}
-	r := &Report{byRank: map[int]*Dump{}, shift: map[int]time.Duration{}}
+	r := &Report{Unanswered: unanswered, byRank: map[int]*Dump{}, shift: map[int]time.Duration{}}
 	for _, d := range dumps {
 		r.Generation = max(r.Generation, d.Generation)
 	}
@@ -75,9 +77,10 @@ func Examine(dumps []*Dump) (*Report, error) {
 	return r, nil
 }
 
-// subject returns the most important group.
+// subject returns the most important group: one that failed; or else the one in which a
+// rank has been in an operation for longest, if that is long; or else that of all ranks.
 func (r *Report) subject() uint32 {
-	id := uint32(1)
+	id, longest := uint32(1), tooLong
 	for rank := range r.Size {
 		d := r.byRank[rank]
 		if d == nil {
@@ -86,6 +89,9 @@ func (r *Report) subject() uint32 {
 		for _, g := range d.Groups {
 			if g.Failure != nil {
 				return g.ID
+			}
+			if n := len(g.Operations); n > 0 && g.Operations[n-1].State == recorder.Running.String() && g.Operations[n-1].Took > longest {
+				id, longest = g.ID, g.Operations[n-1].Took
 			}
 		}
 	}

@@ -21,7 +21,11 @@ func (r *Report) WriteTable(w io.Writer) error {
 	fmt.Fprintln(t)
 	for rank, i := 0, 0; rank < r.Size; rank++ {
 		if i == len(r.Ranks) || r.Ranks[i].Rank != rank {
-			fmt.Fprintf(t, "%d\t?\t\tno dump\t\t\t\n", rank)
+			why := "no dump"
+			if len(r.Unanswered) > 0 {
+				why = "no answer"
+			}
+			fmt.Fprintf(t, "%d\t?\t\t%s\t\t\t\n", rank, why)
 			continue
 		}
 		l := &r.Ranks[i]

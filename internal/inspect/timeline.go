@@ -101,12 +101,15 @@ func (r *Report) window() (from, to time.Time) {
 				if n == 0 {
 					continue
 				}
-				first, last := ops[max(0, n-shown)], ops[n-1]
+				first := ops[max(0, n-shown)]
 				if at := first.Begin.Add(r.shift[rank]); from.IsZero() || at.Before(from) {
 					from = at
 				}
-				if at := last.Begin.Add(r.shift[rank]).Add(last.Took); at.After(to) {
-					to = at
+				// The operation that ends last need not be the one that began last.
+				for _, o := range ops[max(0, n-shown):] {
+					if at := o.Begin.Add(r.shift[rank]).Add(o.Took); at.After(to) {
+						to = at
+					}
 				}
 			}
 		}
@@ -128,7 +131,7 @@ svg text{font:12px system-ui,sans-serif;fill:#222}
 {{range .Report.Ranks}}<tr><td>{{.Rank}}<td>{{.Host}}<td>#{{.Seq}}<td>{{.Call}}<td>{{.State}}<td>{{round .Took}}<td>{{round .Late}}<td>{{range .Waits}}{{.}}<br>{{end}}<td>{{.Failure}}</tr>
 {{end}}</table>
 <p>The latest operations, from {{.From}}: <span style="color:#4a86c5">done</span>, <span style="color:#e0a030">running</span>, <span style="color:#c33">failed</span>.</p>
-<svg width="{{.Width}}" height="{{.Height}}" role="img">
+<svg viewBox="0 0 {{.Width}} {{.Height}}" style="width:100%;max-width:{{.Width}}px" role="img">
 {{range .Rows}}<text x="{{.X}}" y="{{down .Y}}">{{.Text}}</text>
 {{end}}{{range .Bars}}<rect class="{{.Class}}" x="{{.X}}" y="{{.Y}}" width="{{.Width}}" height="{{.Height}}"><title>{{.Text}}</title></rect>
 {{end}}{{range .Axis}}<text x="{{.X}}" y="{{.Y}}">{{.Text}}</text>

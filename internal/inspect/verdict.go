@@ -11,17 +11,21 @@ import (
 
 // judge sets the verdict to the most important finding: ranks that called different
 // operations, then a lost rank, then ranks that wait for each other or for a message, then
-// a rank that did not arrive, then a slow one.
+// a rank that did not arrive, then ranks that wait for long, then a slow one. A rank that
+// is missing is a finding, too.
 func (r *Report) judge(id uint32) {
-	for _, find := range []func(uint32) string{r.disagreement, r.unlike, r.loss, r.stuck, r.absence, r.failure} {
+	for _, find := range []func(uint32) string{r.disagreement, r.unlike, r.loss, r.stuck, r.absence, r.failure, r.waiting} {
 		if r.Verdict = find(id); r.Verdict != "" {
 			return
 		}
 	}
-	r.Healthy = true
+	r.Healthy = len(r.Missing) == 0 && len(r.Unanswered) == 0
 	r.Verdict = r.straggler()
-	if len(r.Missing) > 0 {
-		r.Verdict += fmt.Sprintf("; %s left no dump", ranks(r.Missing))
+	switch {
+	case len(r.Missing) > 0:
+		r.Verdict = fmt.Sprintf("there is nothing from %s, %s; of the others, %s", ranks(r.Missing), r.whyMissing(r.Missing), r.Verdict)
+	case len(r.Unanswered) > 0: // one that is not of this job, or an earlier generation
+		r.Verdict += fmt.Sprintf("; %s did not answer", strings.Join(r.Unanswered, ", "))
 	}
 }
 
@@ -138,7 +142,7 @@ func (r *Report) seenAfter(rank, other int, o *recorder.Operation) bool {
 // absence names ranks that have not started an operation in which others wait.
 func (r *Report) absence(id uint32) string {
 	waiting, late := r.late(id)
-	if waiting == nil {
+	if waiting == nil || waiting.Took < tooLong && !r.failed(id) {
 		return ""
 	}
 	text := fmt.Sprintf("%s had not called operation #%d, %s, while others waited in it for %v", ranks(late), waiting.Seq, waiting.Call, waiting.Took.Round(time.Millisecond))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	thunder "thundercollective"
 	"thundercollective/internal/launch/hosts"
+	"thundercollective/internal/launch/output"
 	"thundercollective/internal/launch/wire"
 )
 
@@ -37,6 +39,8 @@ func culpritMain(how string) int {
 		return 1
 	}
 	switch how {
+	case "is stopped":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	case "leaves", "leaves well":
 		c.Close()
 	default:
@@ -65,14 +69,16 @@ func TestCulprit(t *testing.T) {
 		code   int
 		say    []string
 	}{
-		{"aborts", time.Minute, 1, 3, []string{"rank 1 on localhost failed first: it exited with code 3", "  rank 1: the reason", "rank 0 on localhost exited with code 1", ", because of rank 1"}},
-		{"leaves", time.Minute, 1, 3, []string{"rank 1 on localhost failed first: it exited with code 3", ", because of rank 1"}},
+		{"aborts", time.Minute, 1, 3, []string{"rank 1 on localhost caused the failure: it exited with code 3", "  rank 1: the reason", "rank 0 on localhost exited with code 1", ", because of rank 1 (rank 1 aborted: a wrong number)"}},
+		{"leaves", time.Minute, 1, 3, []string{"rank 1 on localhost caused the failure: it exited with code 3", ", because of rank 1 (lost rank 1 on "}},
 		{"leaves well", time.Minute, 0, 1, []string{"rank 0 on localhost failed first: it exited with code 1", ", because of rank 1", "1 rank had succeeded"}},
-		{"stays", time.Millisecond, 0, 1, []string{"rank 0 on localhost failed first: it exited with code 1", ", because of rank 1", "rank 1 on localhost was killed by SIGTERM"}},
+		{"stays", time.Millisecond, 0, 1, []string{"rank 0 on localhost failed first: it exited with code 1", ", because of rank 1 (rank 1 aborted: a wrong number)", "rank 1 on localhost was killed by SIGTERM"}},
+		{"is stopped", time.Millisecond, 0, 1, []string{"rank 0 on localhost failed first: it exited with code 1", ", because of rank 1 (lost rank 1 on ", "no heartbeat for ", "rank 1 on localhost was killed by SIGTERM", " later"}},
 	} {
 		t.Run(tt.how, func(t *testing.T) {
 			t.Parallel()
 			cfg, _, errs := job(2, "")
+			cfg.Env = append(cfg.Env, "THUNDER_HEARTBEAT_TIMEOUT=1s")
 			cfg.Argv = []string{os.Args[0], "launch-culprit", tt.how}
 			cfg.Linger = tt.linger
 			err := Run(t.Context(), cfg)
@@ -141,6 +147,39 @@ func TestCulpritKilled(t *testing.T) {
 		err := g.culprit(&RankError{Rank: 0, Code: 1})
 		if re, ok := errors.AsType[*RankError](err); !ok || re.Rank != want {
 			t.Errorf("ending %v: got %v, want rank %d", ending, err, want)
+		}
+	}
+}
+
+// TestSummaryTimes has ranks end in any order and blame each other: who failed first did
+// not fail later than another.
+func TestSummaryTimes(t *testing.T) {
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		cfg, _, errs := job(3, "")
+		printer, err := output.New(cfg.Output)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := &generation{cluster: newCluster(&cfg, hosts.Place(cfg.Hosts), printer)}
+		for r := range 3 {
+			st := rankState{ended: true, code: 1, how: "exited with code 1", after: time.Duration(rng.IntN(2000)) * time.Millisecond}
+			if to := rng.IntN(6); to < 3 && to != r {
+				st.blames, st.why = &to, "lost it"
+			}
+			if rng.IntN(3) == 0 {
+				st.code, st.how, st.ending = 143, "was killed by SIGTERM", rng.IntN(2) == 0
+			}
+			g.ranks = append(g.ranks, st)
+		}
+		for r, st := range g.ranks {
+			g.fail(&RankError{Rank: r, Host: "localhost", Code: st.code, How: st.how, After: st.after})
+		}
+		g.first = g.culprit(g.first)
+		g.summarize(g.first)
+		text := errs.String()
+		if strings.Contains(text, "failed first") == strings.Contains(text, " earlier") || strings.Count(text, "\n") != 3 {
+			t.Fatalf("seed %d:\n%s", seed, text)
 		}
 	}
 }

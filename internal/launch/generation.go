@@ -49,7 +49,9 @@ type rankState struct {
 	after  time.Duration // the same since the start; see noteClock
 	asked  uint32        // the latest generation that it asked the coordinator for
 	// blames is the rank that caused it to fail, according to itself; nil if it named none.
+	// why is what it said about that rank.
 	blames *int
+	why    string
 }
 
 // prepare makes every machine prepare, and returns when all are ready.
@@ -307,7 +309,7 @@ func (g *generation) exited(e event) {
 	g.feed.detach(rank)
 	g.noteClock(e.machine, x.At)
 	st := &g.ranks[rank]
-	st.ended, st.ending, st.code, st.how, st.blames = true, x.Ending, x.Code, x.How, x.Blames
+	st.ended, st.ending, st.code, st.how, st.blames, st.why = true, x.Ending, x.Code, x.How, x.Blames, x.Why
 	st.at, st.after = x.At, g.since(e.machine, x.At)
 	if x.How != "" {
 		g.fail(&RankError{Rank: rank, Host: g.place.Machines[e.machine].Name, Code: x.Code, How: x.How, After: st.after})

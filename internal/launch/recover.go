@@ -98,7 +98,8 @@ func (g *generation) lost() bool {
 // startAgain restarts the ranks that ended, in the generation in which the others wait for
 // them.
 func (g *generation) startAgain(ended []int, generation uint32) reaction {
-	first, _ := errors.AsType[*RankError](g.culprit(g.first))
+	g.first = g.culprit(g.first)
+	first, _ := errors.AsType[*RankError](g.first)
 	g.reportRank(first, g.printer.Tail(first.Rank))
 	for _, rank := range ended {
 		if rank != first.Rank {

@@ -14,8 +14,8 @@ import (
 // summaryRanks is the number of ranks that a summary lists individually.
 const summaryRanks = 8
 
-// summarize reports which rank failed first, how, with its last lines of output, and what
-// happened to the others.
+// summarize reports which rank failed first or caused the failure, how, with its last
+// lines of output, and what happened to the others.
 func (g *generation) summarize(err error) {
 	re, isRank := errors.AsType[*RankError](err)
 	if !isRank {
@@ -49,9 +49,16 @@ func (g *generation) summarize(err error) {
 	}
 }
 
-// reportRank describes the failure of the first rank, with its last lines of output.
+// reportRank reports how the rank at fault failed, with its last lines of output. It failed
+// first, unless others that failed because of it were gone before it.
 func (g *generation) reportRank(e *RankError, tail []string) {
-	g.printer.Note("rank %d on %s failed first: it %s after %v%s", e.Rank, e.Host, e.How, e.After.Round(time.Millisecond), g.because(e.Rank))
+	did := "failed first"
+	for rank := range g.ranks {
+		if st := &g.ranks[rank]; rank != e.Rank && st.ended && st.how != "" && st.after < e.After {
+			did = "caused the failure"
+		}
+	}
+	g.printer.Note("rank %d on %s %s: it %s after %v%s", e.Rank, e.Host, did, e.How, e.After.Round(time.Millisecond), g.because(e.Rank))
 	if len(tail) > 0 {
 		g.printer.Note("its last lines:")
 	}
@@ -72,19 +79,27 @@ func (g *generation) fate(rank int) string {
 	}
 	b.WriteString(st.how)
 	if re, ok := errors.AsType[*RankError](g.first); ok {
-		if d := (st.after - re.After).Round(time.Millisecond); d < 0 {
+		switch d := (st.after - re.After).Round(time.Millisecond); {
+		case d < 0:
 			fmt.Fprintf(&b, " %v earlier", -d)
-		} else {
+		case d > 0:
 			fmt.Fprintf(&b, " %v later", d)
+		default:
+			b.WriteString(" at the same time")
 		}
 	}
 	return b.String() + g.because(rank)
 }
 
-// because names the rank that a rank blames.
+// because returns the rank that a rank blames, and why.
 func (g *generation) because(rank int) string {
-	if to := g.ranks[rank].blames; to != nil {
-		return fmt.Sprintf(", because of rank %d", *to)
+	st := &g.ranks[rank]
+	if st.blames == nil {
+		return ""
 	}
-	return ""
+	text := fmt.Sprintf(", because of rank %d", *st.blames)
+	if st.why != "" {
+		text += " (" + st.why + ")"
+	}
+	return text
 }

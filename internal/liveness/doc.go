@@ -15,6 +15,9 @@
 // this by the gap between its own ticks and counts the silence from then on. A rank from
 // which nothing has arrived yet may still be starting; it gets Grace more.
 //
+// T is Options.HeartbeatTimeout of the job: by default 2 s between machines and 15 s within
+// one, where a rank is accused after 1.5 s and 11.25 s of silence.
+//
 // # Verdict
 //
 // Evidence becomes an accusation, which the accuser sends to all ranks. A rank that knows
@@ -28,11 +31,18 @@
 // accusations no longer count. A rank that hears from no other rank at all, while there
 // are at least two others, convicts itself: its own cable is broken.
 //
+// An accuser that hears from a silent rank again before the verdict withdraws its
+// accusation, at all ranks. Accusations of a broken connection stay: what it carried is
+// lost. The other accusations of silence then get their time again, since one outage may
+// be behind all of them. Accusations and withdrawals carry the accuser's time, because
+// they reach the accused also through others, in any order. A verdict that falls before the
+// withdrawal arrives still binds all.
+//
 // # Bounds
 //
 // A dead process is convicted within that wait after its connections broke. A silent rank
 // is convicted after at most ¾ T + T/16 (tick) + T/8 from its last heartbeat, so within T
-// of the moment the cable was cut. Ranks that see different evidence at the edge of the
-// wait (two deaths) may convict in different orders; each dead rank is convicted
-// everywhere in the end.
+// of the moment the cable was cut; T/8 later if an accusation is withdrawn meanwhile.
+// Ranks that see different evidence at the edge of the wait (two deaths) may convict in
+// different orders; each dead rank is convicted everywhere in the end.
 package liveness

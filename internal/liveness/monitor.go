@@ -2,7 +2,7 @@ package liveness
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 )
 
@@ -41,7 +41,18 @@ func (c Config) settle(broke bool) time.Duration {
 type Accusation struct {
 	By, Rank int
 	Cause    string
-	Broke    bool // its connection broke; if false, it is silent
+	Broke    bool          // its connection broke; if false, it is silent
+	At       time.Duration // by the accuser's clock
+
+	due   time.Duration // when a verdict is due because of it
+	later string        // cause of the connection that broke later; "" if none did
+}
+
+// A Withdrawal takes back the accusations of silence that a rank had made against another
+// until At, by the accuser's clock: it has heard from it again.
+type Withdrawal struct {
+	By, Rank int
+	At       time.Duration
 }
 
 // A Verdict names the rank that is dead. If Cut is set it is this rank, which hears from
@@ -52,12 +63,13 @@ type Verdict struct {
 	Cut   bool
 }
 
-// An Outcome is what to do after a tick: accusations to send to all ranks, ranks whose
-// machines to ask, and the verdict, if there is one.
+// An Outcome is what to do after a tick: accusations and withdrawals to send to all
+// ranks, ranks whose machines to ask, and the verdict, if there is one.
 type Outcome struct {
-	Accuse  []Accusation
-	Ask     []int
-	Verdict *Verdict
+	Withdraw []Withdrawal
+	Accuse   []Accusation
+	Ask      []int
+	Verdict  *Verdict
 }
 
 // A Monitor is one rank's view of the others. Times are relative to any fixed moment, and
@@ -68,6 +80,7 @@ type Monitor struct {
 	last  time.Duration // the last tick
 	due   time.Duration // when the verdict is due, if open
 	open  bool          // there are accusations
+	heard []Withdrawal  // by this rank, which the others have not been told
 }
 
 // rank is what is known of one rank.
@@ -78,7 +91,8 @@ type rank struct {
 	answer   string        // of its machine
 	left     bool          // it ended normally
 	dead     bool
-	accusers []Accusation // one per accuser
+	accusers []Accusation          // one per accuser
+	cleared  map[int]time.Duration // by accuser, until when its accusations were withdrawn
 }
 
 // New returns the Monitor of a job that starts now.
@@ -90,10 +104,20 @@ func New(cfg Config, now time.Duration) *Monitor {
 	return m
 }
 
-// Heard records that something arrived from a rank.
-func (m *Monitor) Heard(r int, now time.Duration) {
+// Heard records that something arrived from a rank. It reports whether this rank had
+// accused it of silence: the next Tick returns the withdrawal.
+func (m *Monitor) Heard(r int, now time.Duration) (withdrawn bool) {
 	p := &m.ranks[r]
 	p.met, p.heard, p.asked, p.answer = true, now, false, ""
+	for _, a := range p.accusers {
+		if a.By == m.cfg.Self && !a.Broke {
+			w := Withdrawal{By: m.cfg.Self, Rank: r, At: now}
+			m.heard = append(m.heard, w)
+			m.Withdraw(w, now)
+			return true
+		}
+	}
+	return false
 }
 
 // Silent returns how long nothing has arrived from a rank.
@@ -111,27 +135,82 @@ func (m *Monitor) Answered(r int, what string) {
 func (m *Monitor) Left(r int) {
 	m.ranks[r].left = true
 	m.ranks[r].accusers = nil
+	m.schedule()
 }
 
 // Dead reports whether a rank was convicted.
 func (m *Monitor) Dead(r int) bool { return m.ranks[r].dead }
 
-// Accuse records an accusation by this rank or another. It reports whether it is new.
+// Accuse records an accusation by this rank or another. It reports whether it is new. A
+// connection that breaks is news also if the rank is accused of silence: that accusation
+// can be withdrawn.
 func (m *Monitor) Accuse(a Accusation, now time.Duration) bool {
 	p := &m.ranks[a.Rank]
 	if p.dead || p.left || m.ranks[a.By].dead || a.By == a.Rank {
 		return false
 	}
+	if until, ok := p.cleared[a.By]; ok && !a.Broke && a.At <= until {
+		return false // the withdrawal came another way, and sooner
+	}
+	a.due = now + m.cfg.settle(a.Broke)
 	for i := range p.accusers {
-		if p.accusers[i].By == a.By {
+		switch old := &p.accusers[i]; {
+		case old.By != a.By:
+		case old.Broke:
+			return false
+		case a.Broke && old.later == "":
+			old.later = a.Cause
+			return true
+		case !a.Broke && a.At > old.At:
+			old.At = a.At
+			return true
+		default:
 			return false
 		}
 	}
 	p.accusers = append(p.accusers, a)
-	if due := now + m.cfg.settle(a.Broke); !m.open || due < m.due {
-		m.open, m.due = true, due
+	m.schedule()
+	return true
+}
+
+// Withdraw takes back accusations of silence. It reports whether that is news. The other
+// accusations of silence get the time to be withdrawn, too: what ended may have been one
+// outage, and the rank that was cut off may be the accuser.
+func (m *Monitor) Withdraw(w Withdrawal, now time.Duration) bool {
+	p := &m.ranks[w.Rank]
+	if until, ok := p.cleared[w.By]; ok && w.At <= until {
+		return false
+	}
+	if p.cleared == nil {
+		p.cleared = map[int]time.Duration{}
+	}
+	p.cleared[w.By] = w.At
+	for i, a := range p.accusers {
+		if a.By != w.By || a.Broke || a.At > w.At {
+			continue
+		}
+		if a.later != "" {
+			p.accusers[i].Cause, p.accusers[i].Broke = a.later, true
+		} else {
+			p.accusers = slices.Delete(p.accusers, i, i+1)
+		}
+		m.postpone(now)
+		break
 	}
 	return true
+}
+
+// postpone gives accusations of silence the time that they get when they are new.
+func (m *Monitor) postpone(now time.Duration) {
+	for r := range m.ranks {
+		list := m.ranks[r].accusers
+		for i := range list {
+			if !list[i].Broke {
+				list[i].due = now + m.cfg.settle(false)
+			}
+		}
+	}
+	m.schedule()
 }
 
 // Convict adopts a verdict. It reports whether it is new.
@@ -141,23 +220,31 @@ func (m *Monitor) Convict(r int, now time.Duration) bool {
 		return false
 	}
 	p.dead, p.accusers = true, nil
-	m.open = false
 	for i := range m.ranks {
 		q := &m.ranks[i]
 		kept := q.accusers[:0]
 		for _, a := range q.accusers {
 			if a.By != r {
+				a.due = now + m.cfg.settle(a.Broke)
 				kept = append(kept, a)
 			}
 		}
 		q.accusers = kept
-		for _, a := range kept {
-			if due := now + m.cfg.settle(a.Broke); !m.open || due < m.due {
-				m.open, m.due = true, due
+	}
+	m.schedule()
+	return true
+}
+
+// schedule sets when the verdict is due: when it is for the first of the accusations.
+func (m *Monitor) schedule() {
+	m.open = false
+	for r := range m.ranks {
+		for _, a := range m.ranks[r].accusers {
+			if !m.open || a.due < m.due {
+				m.open, m.due = true, a.due
 			}
 		}
 	}
-	return true
 }
 
 // Due returns when a verdict will be due, and whether there are accusations at all.
@@ -166,12 +253,15 @@ func (m *Monitor) Due() (time.Duration, bool) { return m.due, m.open }
 // Tick checks for silent ranks and due verdicts.
 func (m *Monitor) Tick(now time.Duration) (out Outcome) {
 	if now-m.last > m.cfg.Timeout/4 {
-		// This rank did not run. What was sent in the meantime has not been read.
+		// This rank did not run. What was sent in the meantime has not been read: signs of
+		// life, and withdrawals.
 		for r := range m.ranks {
 			m.ranks[r].heard = now
 		}
+		m.postpone(now)
 	}
 	m.last = now
+	out.Withdraw, m.heard = m.heard, nil
 	for r := range m.ranks {
 		m.listen(r, now, &out)
 	}
@@ -201,13 +291,18 @@ func (m *Monitor) listen(r int, now time.Duration, out *Outcome) {
 		p.asked = true
 		out.Ask = append(out.Ask, r)
 	}
-	if silent < limit {
+	if silent < limit || p.accusedBy(m.cfg.Self) {
 		return
 	}
-	a := Accusation{By: m.cfg.Self, Rank: r, Cause: p.silence(silent)}
+	a := Accusation{By: m.cfg.Self, Rank: r, Cause: p.silence(silent), At: now}
 	if m.Accuse(a, now) {
 		out.Accuse = append(out.Accuse, a)
 	}
+}
+
+// accusedBy reports whether a rank accuses this one.
+func (p *rank) accusedBy(by int) bool {
+	return slices.ContainsFunc(p.accusers, func(a Accusation) bool { return a.By == by })
 }
 
 // answerMark separates a cause from what the machine answered.
@@ -220,97 +315,4 @@ func (p *rank) silence(d time.Duration) string {
 		s += answerMark + p.answer
 	}
 	return s
-}
-
-// judge decides which rank is dead.
-func (m *Monitor) judge(now time.Duration) *Verdict {
-	if v := m.cut(now); v != nil {
-		return v
-	}
-	worst := m.worst(m.credible())
-	if worst < 0 {
-		worst = m.worst(func(int) bool { return true })
-	}
-	if worst < 0 {
-		return nil
-	}
-	return &Verdict{Rank: worst, Cause: m.ranks[worst].cause()}
-}
-
-// cause returns what the first accuser said, and what the rank's machine answered: the accuser
-// may not have known yet.
-func (p *rank) cause() string {
-	a := p.accusers[0]
-	if a.Broke || p.answer == "" || strings.Contains(a.Cause, answerMark) {
-		return a.Cause
-	}
-	return a.Cause + answerMark + p.answer
-}
-
-// worst returns the rank with the most accusers that count; of several with as many, the
-// highest. It is -1 if there is none.
-func (m *Monitor) worst(counts func(by int) bool) int {
-	worst, most := -1, 1
-	for r := range m.ranks {
-		n := 0
-		for _, a := range m.ranks[r].accusers {
-			if counts(a.By) {
-				n++
-			}
-		}
-		if n >= most {
-			worst, most = r, n
-		}
-	}
-	return worst
-}
-
-// credible returns a function that reports whether an accuser counts: at most half of the
-// other accusers accuse it. The accusations of a dying rank may have reached only some
-// ranks.
-func (m *Monitor) credible() func(by int) bool {
-	accuses := make([]bool, len(m.ranks))
-	all := 0
-	for r := range m.ranks {
-		for _, a := range m.ranks[r].accusers {
-			if !accuses[a.By] {
-				accuses[a.By] = true
-				all++
-			}
-		}
-	}
-	return func(by int) bool { return 2*len(m.ranks[by].accusers) <= all-1 }
-}
-
-// cut returns a verdict against this rank if it hears from no other: of at least two
-// others one is accused of silence, and all have been silent for at least half of the
-// time that is allowed.
-func (m *Monitor) cut(now time.Duration) *Verdict {
-	others, accused := 0, false
-	for r := range m.ranks {
-		p := &m.ranks[r]
-		if r == m.cfg.Self || p.dead || p.left {
-			continue
-		}
-		if now-p.heard < m.cfg.silence()/2 {
-			return nil
-		}
-		for _, a := range p.accusers {
-			switch {
-			case a.By != m.cfg.Self:
-			case a.Broke:
-				return nil
-			default:
-				accused = true
-			}
-		}
-		others++
-	}
-	if others < 2 || !accused {
-		return nil
-	}
-	return &Verdict{
-		Rank: m.cfg.Self, Cut: true,
-		Cause: fmt.Sprintf("it hears from none of the %d other ranks; its own network is down", others),
-	}
 }

@@ -5,9 +5,11 @@ package netns
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -50,6 +52,19 @@ func New(t testing.TB, n int, tools ...string) []string {
 // Inside returns the command line that runs argv in a namespace.
 func Inside(ns string, argv ...string) []string {
 	return append([]string{"ip", "netns", "exec", ns}, argv...)
+}
+
+// Machine returns the command line that runs argv in a namespace which also has a boot id
+// of its own, as a machine has. The name of the machine is still that of this one.
+func Machine(t testing.TB, ns string, argv ...string) []string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "boot_id")
+	sum := sha256.Sum256([]byte(ns))
+	if err := os.WriteFile(file, fmt.Appendf(nil, "%x-%x-%x-%x-%x\n", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// ip netns exec has made a mount namespace for it.
+	return Inside(ns, append([]string{"sh", "-c", `mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"`, file}, argv...)...)
 }
 
 // Command returns a command that runs in a namespace.

@@ -185,5 +185,10 @@ func explicitPeers(self int, entries []string) ([]Peer, error) {
 			}
 		}
 	}
+	keys := make([][]string, len(peers))
+	for rank := range peers {
+		keys[rank] = addressKeys(peers[rank].Addrs)
+	}
+	listedMachines(peers, keys)
 	return peers, nil
 }

@@ -59,8 +59,8 @@ func TestParseEndpoint(t *testing.T) {
 func TestExplicitPeers(t *testing.T) {
 	got, err := explicitPeers(0, []string{"0.0.0.0:7000", "10.0.0.2:7000, [FE80::2%en5]:7000"})
 	want := []Peer{
-		{"0.0.0.0", []string{"0.0.0.0:7000"}},
-		{"10.0.0.2", []string{"10.0.0.2:7000", "[fe80::2%en5]:7000"}},
+		{"0.0.0.0", []string{"0.0.0.0:7000"}, listed(0)},
+		{"10.0.0.2", []string{"10.0.0.2:7000", "[fe80::2%en5]:7000"}, listed(1)},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, %v", got, err)

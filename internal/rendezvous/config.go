@@ -162,13 +162,25 @@ func (c Config) Validate() error {
 func (c Config) validateAlone() error {
 	const ways = "set how to find the others: --coordinator (THUNDER_COORDINATOR), --addr once per rank, " +
 		"or --hostfile (THUNDER_HOSTFILE)"
-	if c.Size > 1 {
+	switch {
+	case c.Size > 1 && c.Rank == NoRank:
+		return badConfig(fieldSize, "%d ranks, but no way to find each other; %s; and which one this is: %s", c.Size, ways, fieldRank)
+	case c.Size > 1:
 		return badConfig(fieldSize, "%d ranks, but no way to find each other; %s", c.Size, ways)
-	}
-	if c.Rank > 0 {
+	case c.Rank > 0:
 		return badConfig(fieldRank, "rank %d cannot be alone; %s", c.Rank, ways)
 	}
 	return nil
+}
+
+// CheckComplete returns an error if c has a rank, but neither the number of ranks nor a
+// way to find them: somebody forgot the rest.
+func (c Config) CheckComplete() error {
+	if c.Way() != Alone || c.Rank == NoRank || c.Size != 0 {
+		return nil
+	}
+	return badConfig(fieldRank, "%d is set, but %s is missing, and so is a way to find the others: %s, or %s; set them, or unset it to run alone",
+		c.Rank, fieldSize, fieldCoordinator, fieldHostfile)
 }
 
 func (c Config) validateExplicit() error {

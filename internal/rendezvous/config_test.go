@@ -166,3 +166,24 @@ func TestValidate(t *testing.T) {
 		})
 	}
 }
+
+// TestCheckComplete: a rank alone is half a configuration.
+func TestCheckComplete(t *testing.T) {
+	for _, tt := range []struct {
+		cfg Config
+		bad bool
+	}{
+		{Config{Rank: NoRank}, false},
+		{Config{Rank: 0, Size: 1}, false},
+		{Config{Rank: 0, Size: 2, Coordinator: "h:1"}, false},
+		{Config{Rank: 0, Hostfile: "hosts.json"}, false},
+		{Config{Rank: 0}, true},
+		{Config{Rank: 1}, true},
+	} {
+		if err := tt.cfg.CheckComplete(); (err != nil) != tt.bad {
+			t.Errorf("%+v: %v", tt.cfg, err)
+		} else if tt.bad && (!strings.Contains(err.Error(), "THUNDER_WORLD_SIZE") || !strings.Contains(err.Error(), "THUNDER_COORDINATOR")) {
+			t.Errorf("%v: does not say what is missing", err)
+		}
+	}
+}

@@ -53,7 +53,7 @@ func (j *job) join(ctx context.Context, rank int, after time.Duration, change ..
 		time.Sleep(after)
 		cfg := JoinConfig{
 			Coordinator: "coordinator:1", Rank: rank, Size: j.size, Token: []byte("k"), Timeout: time.Minute,
-			Host: fmt.Sprintf("host%d", rank), Addrs: []string{fmt.Sprintf("10.0.0.%d:7000", rank+1)},
+			Host: fmt.Sprintf("host%d", rank), Machine: listed(rank), Addrs: []string{fmt.Sprintf("10.0.0.%d:7000", rank+1)},
 			dial: j.net.dial,
 		}
 		for _, f := range change {
@@ -81,7 +81,7 @@ func (j *job) wantRosters(ranks ...<-chan joined) {
 	j.t.Helper()
 	var want []Peer
 	for r := range j.size {
-		want = append(want, Peer{fmt.Sprintf("host%d", r), []string{fmt.Sprintf("10.0.0.%d:7000", r+1)}})
+		want = append(want, Peer{fmt.Sprintf("host%d", r), []string{fmt.Sprintf("10.0.0.%d:7000", r+1)}, listed(r)})
 	}
 	for r, ch := range ranks {
 		got := <-ch

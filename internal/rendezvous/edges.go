@@ -138,8 +138,12 @@ func endOf(name string, peers []Peer) (ranks []int, addr netip.Addr, err error) 
 		return []int{r}, addr, nil
 	}
 	for r, p := range peers {
-		if p.Host == name {
-			ranks = append(ranks, r)
+		if p.Host != name {
+			continue
+		}
+		if ranks = append(ranks, r); p.Machine != peers[ranks[0]].Machine {
+			return nil, addr, badConfig(fieldEdges, "%q is the name of two machines, of rank %d and of rank %d; "+
+				"name the ends of their cables by rank or address", name, ranks[0], r)
 		}
 	}
 	if ip, err := netip.ParseAddr(unbracket(name)); err == nil {

@@ -43,6 +43,9 @@ func (r *registration) check() error {
 	if len(r.Host) > 255 || r.Host != clip(r.Host) {
 		return errors.New("the host name is longer than 255 bytes or not printable")
 	}
+	if !validMachine(r.Machine) {
+		return fmt.Errorf("%q is not the id of a machine", clip(r.Machine))
+	}
 	if len(r.Addrs) == 0 || len(r.Addrs) > MaxRails {
 		return fmt.Errorf("%d addresses; a rank has 1..%d", len(r.Addrs), MaxRails)
 	}

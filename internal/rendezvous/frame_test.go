@@ -30,7 +30,7 @@ func TestFrameLimit(t *testing.T) {
 	if _, err := encodeFrame(frameMissing, &all); err != nil {
 		t.Error(err)
 	}
-	reg := registration{Peer: Peer{Host: strings.Repeat("h", 255)}}
+	reg := registration{Peer: Peer{Host: strings.Repeat("h", 255), Machine: listed(0)}}
 	for range MaxRails {
 		reg.Addrs = append(reg.Addrs, strings.Repeat("a", 253)+":65535")
 	}
@@ -63,7 +63,7 @@ func TestMissingErrorText(t *testing.T) {
 
 func TestRezone(t *testing.T) {
 	peers := func() []Peer {
-		return []Peer{{"a", []string{"10.0.0.1:1", "[fe80::1%en5]:1"}}, {"b", []string{"[fd00::1]:1", "h:1"}}}
+		return []Peer{{"a", []string{"10.0.0.1:1", "[fe80::1%en5]:1"}, listed(0)}, {"b", []string{"[fd00::1]:1", "h:1"}, listed(1)}}
 	}
 	got := peers()
 	rezone(got, "")
@@ -121,8 +121,8 @@ func FuzzFrame(f *testing.F) {
 		kind uint8
 		body any
 	}{
-		{frameRegister, registration{Peer: Peer{"h", []string{"[fe80::1%en5]:7000"}}, Patience: time.Minute}},
-		{framePeer, Peer{"h", []string{"10.0.0.1:7000"}}},
+		{frameRegister, registration{Peer: Peer{"h", []string{"[fe80::1%en5]:7000"}, listed(0)}, Patience: time.Minute}},
+		{framePeer, Peer{"h", []string{"10.0.0.1:7000"}, listed(0)}},
 		{frameMissing, MissingError{Missing: []int{2, 3}, Size: 4}},
 		{frameStopped, stopped{"interrupted"}},
 		{frameRefused, refusal{1, "no"}},

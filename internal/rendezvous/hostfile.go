@@ -72,6 +72,20 @@ func (h *Host) Label() string {
 	return ""
 }
 
+// keys is what tells this machine, which is number i of the file, from others. Names are
+// unique in a hostfile, ssh hosts and addresses need not be: mlx.launch lists a machine
+// once for each rank.
+func (h *Host) keys(i int) []string {
+	keys := []string{fmt.Sprintf("entry %d", i)}
+	switch {
+	case h.Name != "":
+		return keys
+	case h.SSH != "":
+		return append(keys, "ssh "+h.SSH[strings.LastIndexByte(h.SSH, '@')+1:])
+	}
+	return append(keys, addressKeys(h.Addrs)...)
+}
+
 func (h *Host) slots() int { return max(h.Slots, 1) }
 
 // A HostfileError reports what is wrong in a hostfile, and where.
@@ -196,6 +210,7 @@ func (h *Hostfile) peers() ([]Peer, error) {
 		peers []Peer
 		owner = make(map[string]int) // rank by address
 		used  = make(map[string]int) // ranks so far, by address without port
+		keys  [][]string             // by rank: what its machine is known by
 	)
 	for i := range h.Hosts {
 		host := &h.Hosts[i]
@@ -229,9 +244,10 @@ func (h *Hostfile) peers() ([]Peer, error) {
 				owner[e.String()] = rank
 				peer.Addrs = append(peer.Addrs, e.String())
 			}
-			peers = append(peers, peer)
+			peers, keys = append(peers, peer), append(keys, host.keys(i))
 		}
 	}
+	listedMachines(peers, keys)
 	return peers, nil
 }
 

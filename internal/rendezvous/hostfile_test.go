@@ -16,28 +16,28 @@ func TestHostfileForms(t *testing.T) {
 		want       []Peer
 	}{
 		{"mlx ranks", `[["10.0.0.1:7000","10.1.0.1:7000"],["10.0.0.2:7000"]]`, []Peer{
-			{"10.0.0.1", []string{"10.0.0.1:7000", "10.1.0.1:7000"}},
-			{"10.0.0.2", []string{"10.0.0.2:7000"}},
+			{"10.0.0.1", []string{"10.0.0.1:7000", "10.1.0.1:7000"}, listed(0)},
+			{"10.0.0.2", []string{"10.0.0.2:7000"}, listed(1)},
 		}},
 		{"mlx hosts", `[{"ssh":"me@h1","ips":["10.0.0.1"],"rdma":[null,"rdma_en5"]},{"ssh":"h2","ips":["10.0.0.2"],"rdma":[["rdma_en2","rdma_en3"],null]}]`, []Peer{
-			{"h1", []string{"10.0.0.1:32323"}},
-			{"h2", []string{"10.0.0.2:32323"}},
+			{"h1", []string{"10.0.0.1:32323"}, listed(0)},
+			{"h2", []string{"10.0.0.2:32323"}, listed(1)},
 		}},
 		{"mlx repeats a host", `[{"ssh":"h1","ips":["10.0.0.1"]},{"ssh":"h1","ips":["10.0.0.1"]}]`, []Peer{
-			{"h1", []string{"10.0.0.1:32323"}},
-			{"h1", []string{"10.0.0.1:32324"}},
+			{"h1", []string{"10.0.0.1:32323"}, listed(0)},
+			{"h1", []string{"10.0.0.1:32324"}, listed(0)},
 		}},
 		{"mlx object", `{"backend":"","envs":[],"hosts":[{"ssh":"h1","ips":["10.0.0.1"],"rdma":[]}]}`, []Peer{
-			{"h1", []string{"10.0.0.1:32323"}},
+			{"h1", []string{"10.0.0.1:32323"}, listed(0)},
 		}},
 		{"ours", `{"port":9000,"hosts":[
 			{"name":"a","slots":2,"addrs":["10.0.0.1","[fe80::1%en5]:8000"]},
 			{"name":"b","addrs":["fd00::2","fe80::2%en3"]},
 			{"addrs":["Mac.local:5000"]}],"edges":[["a","b"],["a","b"],["b","mac.local"]]}`, []Peer{
-			{"a", []string{"10.0.0.1:9000", "[fe80::1%en5]:8000"}},
-			{"a", []string{"10.0.0.1:9001", "[fe80::1%en5]:8001"}},
-			{"b", []string{"[fd00::2]:9000", "[fe80::2%en3]:9000"}},
-			{"mac.local", []string{"mac.local:5000"}},
+			{"a", []string{"10.0.0.1:9000", "[fe80::1%en5]:8000"}, listed(0)},
+			{"a", []string{"10.0.0.1:9001", "[fe80::1%en5]:8001"}, listed(0)},
+			{"b", []string{"[fd00::2]:9000", "[fe80::2%en3]:9000"}, listed(2)},
+			{"mac.local", []string{"mac.local:5000"}, listed(3)},
 		}},
 	}
 	for _, tt := range tests {

@@ -29,6 +29,8 @@ type JoinConfig struct {
 
 	// Host is the name of this machine, for messages.
 	Host string
+	// Machine tells this machine from others; by its boot if empty. See Peer.
+	Machine string
 
 	// Addrs are the addresses at which other ranks reach this one. An unspecified
 	// host, as in ":7000", becomes the local address of the connection to the
@@ -58,6 +60,9 @@ func (c *JoinConfig) validate() error {
 	}
 	if c.Timeout == 0 {
 		c.Timeout = DefaultStartTimeout
+	}
+	if c.Machine == "" {
+		c.Machine = ownMachine()
 	}
 	if c.dial == nil {
 		var d net.Dialer
@@ -212,7 +217,7 @@ func (j *joiner) register(conn net.Conn, ip netip.Addr) error {
 		}
 		j.Addrs = addrs
 	}
-	reg := registration{Peer: Peer{Host: j.Host}, Patience: time.Until(j.deadline)}
+	reg := registration{Peer: Peer{Host: j.Host, Machine: j.Machine}, Patience: time.Until(j.deadline)}
 	for _, addr := range j.Addrs {
 		e, err := parseEndpoint(addr)
 		if err != nil {

@@ -42,11 +42,12 @@ func Resolve(ctx context.Context, cfg Config, listen ListenFunc) (*Roster, error
 	var err error
 	switch cfg.Way() {
 	case Alone:
-		return &Roster{Generation: cfg.Generation, Peers: []Peer{{Host: hostname()}}}, nil
+		return &Roster{Generation: cfg.Generation, Peers: []Peer{{Host: hostname(), Machine: ownMachine()}}}, nil
 	case Coordinated:
 		roster, err := coordinate(ctx, cfg, open)
 		if err == nil {
 			roster.Edges, err = edgesOf(cfg, nil, roster.Peers)
+			tellApart(roster.Peers)
 		}
 		return roster, err
 	case Explicit:
@@ -61,6 +62,7 @@ func Resolve(ctx context.Context, cfg Config, listen ListenFunc) (*Roster, error
 	if err != nil {
 		return nil, err
 	}
+	tellApart(peers)
 	if _, err := open(peers[cfg.Rank].Addrs); err != nil {
 		return nil, err
 	}

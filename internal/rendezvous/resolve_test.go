@@ -63,7 +63,7 @@ func TestResolveExplicitAndHostfile(t *testing.T) {
 	if err := os.WriteFile(path, fmt.Appendf(nil, `[[%q],[%q]]`, other, own), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := []Peer{{"127.0.0.1", []string{other}}, {"127.0.0.1", []string{own}}}
+	want := []Peer{{"127.0.0.1", []string{other}, listed(0)}, {"127.0.0.1", []string{own}, listed(0)}}
 	for _, cfg := range []Config{
 		{Rank: 1, Size: 2, Addrs: []string{other, own}},
 		{Rank: 1, Hostfile: path},

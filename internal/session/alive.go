@@ -48,9 +48,22 @@ func (a *alive) with(f func(m *liveness.Monitor, now time.Duration)) {
 	f(a.monitor, a.now())
 }
 
-// heard notes that something came from a rank.
+// heard notes that something came from a rank. If that takes back an accusation, the
+// others are told soon.
 func (a *alive) heard(rank int) {
-	a.with(func(m *liveness.Monitor, now time.Duration) { m.Heard(rank, now) })
+	withdrawn := false
+	a.with(func(m *liveness.Monitor, now time.Duration) { withdrawn = m.Heard(rank, now) })
+	if withdrawn {
+		a.look()
+	}
+}
+
+// look has the monitor asked soon.
+func (a *alive) look() {
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
 }
 
 // next is how long to sleep before the monitor has to be asked again.
@@ -68,9 +81,6 @@ func (a *alive) next() (d time.Duration) {
 // it is new.
 func (a *alive) take(x liveness.Accusation) (fresh bool) {
 	a.with(func(m *liveness.Monitor, now time.Duration) { fresh = m.Accuse(x, now) })
-	select {
-	case a.wake <- struct{}{}:
-	default:
-	}
+	a.look()
 	return fresh
 }

@@ -176,7 +176,7 @@ func (s *Session) regret(err error) {
 	defer cancel()
 	for _, p := range s.control.peers {
 		if p != nil && p.link != nil {
-			_ = p.link.Send(ctx, &noticeTag, out[:]) // who cannot be told has left, too
+			_ = fabric.Send(ctx, p.link, &noticeTag, out[:]) // who cannot be told has left, too
 		}
 	}
 }

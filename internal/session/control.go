@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"thundercollective/fabric"
 )
 
 // control is the control channel of this rank: a link to every other rank that carries
@@ -71,7 +73,7 @@ func (c *control) deliver(p *peer, n *notice) {
 	p.sending.Lock()
 	defer p.sending.Unlock()
 	n.encode(&p.out)
-	if err := p.link.Send(c.ctx, &noticeTag, p.out[:]); err != nil && c.ctx.Err() == nil {
+	if err := fabric.Send(c.ctx, p.link, &noticeTag, p.out[:]); err != nil && c.ctx.Err() == nil {
 		c.log.Debug("notice not delivered", "peer", p.rank, "err", err)
 	}
 }

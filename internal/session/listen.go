@@ -57,6 +57,8 @@ func (s *Session) hear(p *peer, n *notice) {
 		s.shrinks.poke()
 	case noticeAccuse:
 		s.alive.hearAccusation(n)
+	case noticeWithdraw:
+		s.alive.hearWithdrawal(n)
 	case noticeLost:
 		if int(n.rankA) < len(s.control.peers) && !s.alive.isDead(p.rank) {
 			s.alive.lose(int(n.rankA), n.text, false)

@@ -29,9 +29,10 @@ const (
 	noticeWhere                          // the sender waits in tagA, its seq-th: and you?
 	noticeHere                           // the sender's latest is tagA, its seq-th
 	noticeBeat                           // the sender is alive
-	noticeAccuse                         // rankB lost rankA; its connection broke if seq is 1
+	noticeAccuse                         // rankB lost rankA, at nanos of its clock; its connection broke if seq is 1
 	noticeGone                           // rankA left in good order, but the group needed it
 	noticeMember                         // a step of the agreement on who is left of the group
+	noticeWithdraw                       // rankB heard from rankA again, at nanos of its clock
 )
 
 // A notice is one such message.

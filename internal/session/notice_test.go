@@ -41,7 +41,7 @@ func FuzzNotice(f *testing.F) {
 
 // FuzzHear lets a rank hear anything from a peer; it must survive it.
 func FuzzHear(f *testing.F) {
-	for kind := range noticeMember + 2 {
+	for kind := range noticeWithdraw + 2 {
 		var b [noticeSize]byte
 		(&notice{kind: kind, group: WorldID, seq: 1, rankA: 1}).encode(&b)
 		f.Add(b[:])

@@ -63,6 +63,9 @@ type Config struct {
 	LinkName func(rank int) string
 	// Relays returns the ranks through which messages to a rank pass; nil for none.
 	Relays func(rank int) []int
+	// GiveUp is called with ranks that are lost, and for which closing the fabric must not
+	// wait; nil if it waits for none.
+	GiveUp func(rank int)
 	// BlameFile is where the launcher reads whom this rank blames; "" for nowhere.
 	BlameFile string
 }
@@ -95,6 +98,9 @@ func New(cfg Config) *Session {
 	}
 	if s.cfg.Relays == nil {
 		s.cfg.Relays = func(int) []int { return nil }
+	}
+	if s.cfg.GiveUp == nil {
+		s.cfg.GiveUp = func(int) {}
 	}
 	s.alive = newAlive(s, liveness.Config{Self: cfg.Rank, Size: n, Timeout: cfg.HeartbeatTimeout, Grace: cfg.Grace})
 	return s

@@ -35,6 +35,10 @@ func (a *alive) judge() {
 	for _, r := range out.Ask {
 		a.session.wg.Go(func() { a.probe(r) })
 	}
+	for _, w := range out.Withdraw {
+		a.session.cfg.Log.Warn("rank is heard again", "peer", w.Rank, "host", a.session.host(w.Rank))
+		a.session.control.tellAll(noticeOfWithdrawal(w))
+	}
 	for _, x := range out.Accuse {
 		a.session.cfg.Log.Warn("rank is silent", "peer", x.Rank, "host", a.session.host(x.Rank), "cause", x.Cause)
 		a.session.control.tellAll(noticeOfAccusation(x))
@@ -53,22 +57,44 @@ func (a *alive) accuse(rank int, cause string) {
 }
 
 func noticeOfAccusation(x liveness.Accusation) *notice {
-	n := &notice{kind: noticeAccuse, rankA: uint32(x.Rank), rankB: uint32(x.By), text: x.Cause}
+	n := &notice{kind: noticeAccuse, rankA: uint32(x.Rank), rankB: uint32(x.By), nanos: uint64(x.At), text: x.Cause}
 	if x.Broke {
 		n.seq = 1
 	}
 	return n
 }
 
+func noticeOfWithdrawal(w liveness.Withdrawal) *notice {
+	return &notice{kind: noticeWithdraw, rankA: uint32(w.Rank), rankB: uint32(w.By), nanos: uint64(w.At)}
+}
+
 // hearAccusation takes evidence of another rank. The accused may be alive and out
 // of reach of its accuser only; it has to hear of it to come to the same verdict as
 // the others, so it is told by them.
 func (a *alive) hearAccusation(n *notice) {
-	x := liveness.Accusation{By: int(n.rankB), Rank: int(n.rankA), Cause: n.text, Broke: n.seq != 0}
-	if x.By >= len(a.session.control.peers) || x.Rank >= len(a.session.control.peers) || !a.take(x) {
+	x := liveness.Accusation{By: int(n.rankB), Rank: int(n.rankA), Cause: n.text, Broke: n.seq != 0, At: time.Duration(n.nanos)}
+	if x.By < len(a.session.control.peers) && x.Rank < len(a.session.control.peers) && a.take(x) {
+		a.passOn(x.Rank, n)
+	}
+}
+
+// hearWithdrawal takes evidence of another rank back. The accused heard of that evidence
+// also from others, so it does of this.
+func (a *alive) hearWithdrawal(n *notice) {
+	w := liveness.Withdrawal{By: int(n.rankB), Rank: int(n.rankA), At: time.Duration(n.nanos)}
+	if w.By >= len(a.session.control.peers) || w.Rank >= len(a.session.control.peers) {
 		return
 	}
-	if p := a.session.control.peers[x.Rank]; p != nil {
+	fresh := false
+	a.with(func(m *liveness.Monitor, now time.Duration) { fresh = m.Withdraw(w, now) })
+	if fresh {
+		a.passOn(w.Rank, n)
+	}
+}
+
+// passOn passes a notice on to the rank that it is about, unless that is this rank.
+func (a *alive) passOn(rank int, n *notice) {
+	if p := a.session.control.peers[rank]; p != nil {
 		a.session.control.tell(p, n)
 	}
 }
@@ -87,6 +113,11 @@ func (a *alive) lose(rank int, cause string, verdict bool) {
 	}
 	if p := a.session.control.peers[rank]; p != nil {
 		p.leave(errors.New(cause))
+		a.session.cfg.GiveUp(rank)
+	} else { // this rank is out of reach of all others
+		for _, r := range a.session.control.everybody {
+			a.session.cfg.GiveUp(r)
+		}
 	}
 	for _, g := range ended {
 		g.Finish(e)

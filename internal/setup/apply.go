@@ -166,6 +166,7 @@ func (m *Machine) Undo(ctx context.Context) error {
 		return err
 	}
 	if j.empty() {
+		m.say("nothing to undo: " + m.StateDir + " has no record of changes")
 		return nil
 	}
 	var errs []error

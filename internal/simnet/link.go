@@ -3,6 +3,7 @@ package simnet
 import (
 	"bytes"
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -81,6 +82,8 @@ func (p *pipe) next() (m message, ok bool, changed chan struct{}, wait time.Dura
 	return m, false, p.changed, -1, nil
 }
 
+var _ fabric.Link = (*link)(nil)
+
 // link is one end of a connection.
 type link struct {
 	peer       int
@@ -97,16 +100,27 @@ func (l *link) lost(err error) error {
 	return &fabric.LostError{Peer: l.peer, Err: err}
 }
 
-// Send implements fabric.Link.
-func (l *link) Send(ctx context.Context, tag *fabric.Tag, b []byte) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
+// Post implements fabric.Link. The network has room for everything.
+func (l *link) Post(tag *fabric.Tag, b []byte) (bool, error) {
 	if err := l.out.put(tag, b); err != nil {
-		return l.lost(err)
+		return false, l.lost(err)
 	}
-	return nil
+	return true, nil
 }
+
+// Await implements fabric.Link.
+func (l *link) Await(context.Context, int) error { return nil }
+
+// Take implements fabric.Link.
+func (l *link) Take(context.Context, *fabric.Tag, int) ([]byte, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// Borrow implements fabric.Link.
+func (l *link) Borrow() int { return -1 }
+
+// Traffic implements fabric.Link.
+func (l *link) Traffic() fabric.Traffic { return fabric.Traffic{} }
 
 // Recv implements fabric.Link.
 func (l *link) Recv(ctx context.Context, tag *fabric.Tag, b []byte) error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/sysmem"
 )
 
 // Causes of failed connections.
@@ -151,8 +152,11 @@ func (n *Net) pipe(k pipeKey) *pipe {
 	return p
 }
 
-// endpoint is a rank's fabric.Fabric.
+var _ fabric.Fabric = (*endpoint)(nil)
+
+// endpoint is a rank's fabric.Fabric. It does not count traffic.
 type endpoint struct {
+	sysmem.Pages
 	net  *Net
 	rank int
 
@@ -188,6 +192,9 @@ func (e *endpoint) Link(ctx context.Context, peer int, ch fabric.Channel) (fabri
 	}
 	return l, nil
 }
+
+// Traffic implements fabric.Fabric.
+func (e *endpoint) Traffic() fabric.Traffic { return fabric.Traffic{} }
 
 // Close implements fabric.Fabric.
 func (e *endpoint) Close() error {

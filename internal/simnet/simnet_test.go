@@ -37,7 +37,7 @@ func TestFaults(t *testing.T) {
 				b, _ := f[1].Link(t.Context(), 0, 1)
 				tt.fault(n)
 				begun := time.Now()
-				_ = a.Send(t.Context(), &fabric.Tag{}, []byte("x"))
+				_ = fabric.Send(t.Context(), a, &fabric.Tag{}, []byte("x"))
 				err := b.Recv(t.Context(), &fabric.Tag{}, make([]byte, 1))
 				if took := time.Since(begun); took != tt.after {
 					t.Errorf("took %v, want %v", took, tt.after)

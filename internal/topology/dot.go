@@ -27,6 +27,14 @@ func (g *Graph) WriteDOT(w io.Writer) error {
 		fmt.Fprintf(&b, "  m%d -- %s [label=%s, taillabel=%s, headlabel=%s, color=%q, penwidth=%.1f];\n", c.A.Machine, far,
 			strconv.Quote(c.caption()), portLabel(c.A), portLabel(c.B), c.colour(), c.width())
 	}
+	if g.Shape.Name == Switched {
+		for i, n := range g.common() {
+			fmt.Fprintf(&b, "  n%d [label=%s, shape=ellipse];\n", i, strconv.Quote(n.Prefix.String()))
+			for _, e := range n.Ends {
+				fmt.Fprintf(&b, "  m%d -- n%d [taillabel=%s];\n", e.Machine, i, strconv.Quote(e.Interface))
+			}
+		}
+	}
 	for _, p := range g.Plug {
 		if p.Blocked == "" {
 			fmt.Fprintf(&b, "  m%d -- m%d [style=dashed, color=%q, label=\"missing\", taillabel=%s, headlabel=%s];\n",

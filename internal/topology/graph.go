@@ -131,6 +131,9 @@ func Build(machines []*probe.Machine) *Graph {
 	})
 	g.Networks = findNetworks(machines, g.Cables)
 	g.Shape = shapeOf(len(machines), g.Cables)
+	if g.Shape.Name == Broken && len(g.Cables) == 0 && len(g.common()) > 0 {
+		g.Shape = Shape{Name: Switched, Missing: g.Shape.Missing}
+	}
 	g.Plug = advise(g)
 	return g
 }

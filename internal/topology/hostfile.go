@@ -76,7 +76,7 @@ func (g *Graph) hostfile(addrs func(machine int) []string) (*rendezvous.Hostfile
 			host.Addrs = g.shared(m)
 		}
 		if len(host.Addrs) == 0 {
-			return nil, fmt.Errorf("hostfile: %s: %w; assign addresses to its ports with thunder setup", host.Name, ErrNoAddress)
+			return nil, fmt.Errorf("hostfile: %s: %w: it shares no network with all other machines; assign addresses to its ports with thunder setup, or to its network card", host.Name, ErrNoAddress)
 		}
 		host.RDMA = g.rdmaRow(m, order)
 		h.Hosts = append(h.Hosts, host)
@@ -151,19 +151,18 @@ func (g *Graph) address(e End) []string {
 	return nil
 }
 
-// shared returns a machine's address in a network that all machines share.
+// shared returns a machine's address in a network that all machines share; without cables,
+// its addresses in all such networks, which are then the rails.
 func (g *Graph) shared(m int) []string {
-	for _, n := range g.Networks {
-		if len(n.Ends) != len(g.Machines) {
-			continue
-		}
+	var out []string
+	for _, n := range g.common() {
 		for _, e := range n.Ends {
-			if e.Machine == m {
-				return g.address(e)
+			if e.Machine == m && (len(out) == 0 || g.Shape.Name == Switched) {
+				out = append(out, g.address(e)...)
 			}
 		}
 	}
-	return nil
+	return out
 }
 
 // MarshalHostfile returns the hostfile as text. If form is empty, it chooses the format

@@ -13,7 +13,7 @@ import (
 // machines that have seen each other and nobody else, or that share a subnet for two
 // addresses.
 func matchEthernet(ms []*probe.Machine, have []Cable) []Cable {
-	ends := networkEnds(ms, have)
+	ends := networkEnds(ms, have, physical)
 	var out []Cable
 	used := map[int]bool{}
 	for i, a := range ends {
@@ -38,9 +38,8 @@ func matchEthernet(ms []*probe.Machine, have []Cable) []Cable {
 	return out
 }
 
-// networkEnds lists the interfaces that a cable can be plugged into, without Thunderbolt
-// ports and those of known cables.
-func networkEnds(ms []*probe.Machine, have []Cable) []End {
+// networkEnds lists the interfaces that suit, without those of known cables.
+func networkEnds(ms []*probe.Machine, have []Cable, suits func(*probe.Machine, *probe.Interface) bool) []End {
 	taken := map[[2]string]bool{}
 	for _, c := range have {
 		taken[[2]string{c.A.Host, c.A.Interface}] = true
@@ -49,7 +48,7 @@ func networkEnds(ms []*probe.Machine, have []Cable) []End {
 	var out []End
 	for i, m := range ms {
 		for _, itf := range m.Interfaces {
-			if !physical(&itf) || taken[[2]string{m.Host, itf.Name}] {
+			if !suits(m, &itf) || taken[[2]string{m.Host, itf.Name}] {
 				continue
 			}
 			e := End{Machine: i, Host: m.Host, Interface: itf.Name}
@@ -62,13 +61,33 @@ func networkEnds(ms []*probe.Machine, have []Cable) []End {
 	return out
 }
 
-// physical reports whether an interface is a running network card: not loopback,
-// Thunderbolt, Wi-Fi or virtual.
-func physical(itf *probe.Interface) bool {
-	if itf.Kind != "" && itf.Kind != "ipoib" {
-		return false
+// physical reports whether an interface is a running network card, into which a cable can
+// be plugged: not loopback, Thunderbolt, Wi-Fi or virtual.
+func physical(_ *probe.Machine, itf *probe.Interface) bool {
+	return (itf.Kind == "" || itf.Kind == "ipoib") && external(itf)
+}
+
+// carriesNetwork reports whether an interface may lead to other machines: a network card,
+// or what stands for one in a machine that is virtual, a container, or has a bond or a
+// bridge on its cards.
+func carriesNetwork(m *probe.Machine, itf *probe.Interface) bool {
+	switch itf.Kind {
+	case "", "ipoib", "veth", "bond", "team", "vlan", "macvlan", "ipvlan":
+		return external(itf)
+	case "bridge":
+		// A bridge of Thunderbolt ports is a matter of cables.
+		return external(itf) && m.OS.Kind != "darwin" && !slices.ContainsFunc(itf.Members, func(name string) bool {
+			member := m.Interface(name)
+			return member != nil && member.Kind == "thunderbolt"
+		})
 	}
-	for _, p := range []string{"docker", "virbr", "veth", "tun", "tap", "utun", "awdl", "llw", "anpi", "gif", "stf", "ap", "wl", "ifb"} {
+	return false
+}
+
+// external reports whether an interface is running and not, by its name, Wi-Fi or local to
+// the machine.
+func external(itf *probe.Interface) bool {
+	for _, p := range []string{"docker", "br-", "virbr", "lxc", "cni", "flannel", "cali", "veth", "tun", "tap", "utun", "awdl", "llw", "anpi", "gif", "stf", "ap", "wl", "ifb"} {
 		if strings.HasPrefix(itf.Name, p) {
 			return false
 		}
@@ -108,7 +127,8 @@ func neighbours(m *probe.Machine, itf string) int {
 // of known cables.
 func findNetworks(ms []*probe.Machine, cables []Cable) []Network {
 	byPrefix := map[netip.Prefix]*Network{}
-	for _, e := range networkEnds(ms, cables) {
+	addrs := map[netip.Addr]bool{}
+	for _, e := range networkEnds(ms, cables, carriesNetwork) {
 		itf := ms[e.Machine].Interface(e.Interface)
 		addr, ok := itf.IPv4()
 		if !ok {
@@ -119,9 +139,11 @@ func findNetworks(ms []*probe.Machine, cables []Cable) []Network {
 			n = &Network{Prefix: addr.Masked()}
 			byPrefix[addr.Masked()] = n
 		}
-		if !slices.ContainsFunc(n.Ends, func(o End) bool { return o.Machine == e.Machine }) {
+		// Two machines with the same address are not in one network: it is local to each.
+		if !addrs[addr.Addr()] && !slices.ContainsFunc(n.Ends, func(o End) bool { return o.Machine == e.Machine }) {
 			n.Ends = append(n.Ends, e)
 		}
+		addrs[addr.Addr()] = true
 		if itf.Mbps > 0 && (n.Mbps == 0 || itf.Mbps < n.Mbps) {
 			n.Mbps = itf.Mbps
 		}
@@ -136,4 +158,21 @@ func findNetworks(ms []*probe.Machine, cables []Cable) []Network {
 		return cmp.Or(a.Prefix.Addr().Compare(b.Prefix.Addr()), a.Prefix.Bits()-b.Prefix.Bits())
 	})
 	return out
+}
+
+// common returns the networks that all machines share, the fastest first. Networks with
+// less than a quarter of its speed, such as one for management, are omitted.
+func (g *Graph) common() []Network {
+	var out []Network
+	for _, n := range g.Networks {
+		if len(n.Ends) == len(g.Machines) {
+			out = append(out, n)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Network) int { return cmp.Compare(b.Mbps, a.Mbps) })
+	fastest := 0
+	if len(out) > 0 {
+		fastest = out[0].Mbps
+	}
+	return slices.DeleteFunc(out, func(n Network) bool { return n.Mbps > 0 && 4*n.Mbps < fastest })
 }

@@ -14,6 +14,7 @@ const (
 	Ring     = "ring"     // a closed path visits every machine once
 	Chain    = "chain"    // an open path visits every machine once
 	Branched = "branched" // all are connected, but no path visits every machine once
+	Switched = "switched" // no cables from machine to machine, but a network that all share
 	Broken   = "broken"   // some machines are not connected by cable
 )
 
@@ -160,6 +161,8 @@ func (g *Graph) Sentence() string {
 		return text
 	case Chain:
 		return "Chain: " + g.walk(false)
+	case Switched:
+		return fmt.Sprintf("Switched: all %d machines are joined by %s.", n, g.common()[0].String())
 	case Branched:
 		return "Branched: every machine can be reached, but neither ring nor chain visits them all."
 	}

@@ -61,7 +61,11 @@ func (g *Graph) WriteSVG(w io.Writer) error {
 }
 
 func (g *Graph) svgHead(b *bytes.Buffer, d *drawing) {
-	svgText(b, 32, 46, 24, "ink", "start", "700", fmt.Sprintf("%s · %s", plural.Count(len(g.Machines), "machine"), plural.Count(len(g.Cables), "cable")))
+	joints := plural.Count(len(g.Cables), "cable")
+	if g.Shape.Name == Switched {
+		joints = plural.Count(len(g.Networks), "network")
+	}
+	svgText(b, 32, 46, 24, "ink", "start", "700", fmt.Sprintf("%s · %s", plural.Count(len(g.Machines), "machine"), joints))
 	size := 15.0
 	if textWidth(g.Sentence(), size) > d.w-64 {
 		size = 15 * (d.w - 64) / textWidth(g.Sentence(), size)
@@ -75,7 +79,7 @@ func (g *Graph) footLines() []string {
 	for _, p := range g.Plug {
 		out = append(out, fmt.Sprintf("To make it a %s: %s.", p.For, p))
 	}
-	for _, n := range g.Networks {
+	for _, n := range g.others() {
 		out = append(out, "Also joined by "+n.String()+".")
 	}
 	return out

@@ -3,6 +3,7 @@ package topology
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -34,7 +35,7 @@ func (g *Graph) WriteTable(w io.Writer) error {
 	for _, p := range g.Plug {
 		fmt.Fprintf(w, "  To make it a %s: %s.\n", p.For, p)
 	}
-	for _, n := range g.Networks {
+	for _, n := range g.others() {
 		fmt.Fprintf(w, "Also joined by %s.\n", n.String())
 	}
 	for _, m := range g.Machines {
@@ -45,7 +46,19 @@ func (g *Graph) WriteTable(w io.Writer) error {
 	return nil
 }
 
+// others returns the networks that Sentence does not name.
+func (g *Graph) others() []Network {
+	if g.Shape.Name != Switched {
+		return g.Networks
+	}
+	named := g.common()[0].Prefix
+	return slices.DeleteFunc(slices.Clone(g.Networks), func(n Network) bool { return n.Prefix == named })
+}
+
 func (g *Graph) writeCables(w io.Writer) {
+	if g.Shape.Name == Switched {
+		return
+	}
 	if len(g.Cables) == 0 {
 		fmt.Fprintln(w, "\nNo cable between computers found.")
 		return

@@ -3,6 +3,7 @@ package wiring
 import (
 	"log/slog"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"thundercollective/fabric"
@@ -23,6 +24,7 @@ type Config struct {
 	Streams     int      // TCP connections to each peer; 0 for what suits the machine
 	Checksum    bool
 	NoPeerReads bool
+	NoHugePages bool
 	Profile     bool // there is a profile: all ranks need one
 	Calibrate   bool // the first operation measures: at all ranks
 	Logger      *slog.Logger
@@ -57,12 +59,17 @@ func (w *Wiring) openFabric(ln *tcp.Listener, roster *rendezvous.Roster, o Confi
 	tc := tcp.Config{
 		Rank: roster.Rank, Generation: roster.Generation, Token: o.Token,
 		Checksum: o.Checksum, Streams: o.Streams, Spin: spinTime, Crowded: Crowded(roster), Logger: o.Logger,
-		OnDiffer: o.Differs, Settings: settingsWith(roster, o, onShm, onRDMA), SettingsDiffer: settingsDiffer,
+		NoHugePages: o.NoHugePages, OnDiffer: o.Differs, Settings: settingsWith(roster, o, onShm, onRDMA), SettingsDiffer: settingsDiffer,
 	}
 	var hosts []string
 	for _, p := range roster.Peers {
 		tc.Peers, hosts = append(tc.Peers, p.Addrs), append(hosts, p.Host)
 	}
+	// Ranks that wait in shared memory or for RDMA do not move on what they posted on TCP.
+	// Links for data are opened when all of the fabric is made.
+	var stacked atomic.Bool
+	stacked.Store(onShm)
+	tc.Background = stacked.Load
 	t, err := w.open(ln, tc, w.Streams, hosts)
 	if err != nil {
 		return nil, err
@@ -72,6 +79,9 @@ func (w *Wiring) openFabric(ln *tcp.Listener, roster *rendezvous.Roster, o Confi
 		if boot, err = openRDMA(t, roster, o); err != nil {
 			t.Close()
 			return nil, err
+		}
+		if boot.Name() != t.Name() { // otherwise there are no devices
+			stacked.Store(true)
 		}
 	}
 	if !onShm {
@@ -89,7 +99,7 @@ func (w *Wiring) openFabric(ln *tcp.Listener, roster *rendezvous.Roster, o Confi
 
 // isNear reports whether a rank is on this machine.
 func isNear(roster *rendezvous.Roster, rank int) bool {
-	return roster.Peers[rank].Host == roster.Peers[roster.Rank].Host
+	return roster.SameMachine(rank, roster.Rank)
 }
 
 // neighbours counts the ranks on this machine, this one included.

@@ -66,7 +66,7 @@ func TestAutoWithoutRDMA(t *testing.T) {
 	if devs, _ := filepath.Glob("/sys/class/infiniband/*"); len(devs) > 0 {
 		t.Skipf("SKIPPED: this machine has RDMA devices: %v", devs)
 	}
-	roster := rendezvous.Roster{Peers: []rendezvous.Peer{{Host: "a"}, {Host: "b"}}}
+	roster := rendezvous.Roster{Peers: []rendezvous.Peer{{Host: "a", Machine: "a"}, {Host: "b", Machine: "b"}}}
 	lns := make([]*tcp.Listener, 2)
 	for r := range lns {
 		ln, err := tcp.Listen("127.0.0.1:0")
@@ -102,7 +102,7 @@ func TestAutoWithoutRDMA(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Send(ctx, &fabric.Tag{}, []byte("hello")); err != nil {
+	if err := fabric.Send(ctx, l, &fabric.Tag{}, []byte("hello")); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-got; err != nil {

@@ -27,7 +27,7 @@ func streamCables(roster *rendezvous.Roster, o Config) ([][]stream.Config, error
 		}
 		here, there := roster.Peers[me].Host, roster.Peers[peer].Host
 		what := fmt.Sprintf("the cable %s/%s=%s/%s of rank %d and rank %d", here, near, there, far, me, peer)
-		if here == there {
+		if isNear(roster, peer) {
 			return nil, fmt.Errorf("%s joins %s with itself", what, here)
 		}
 		if err := stream.Check(o.USB4, near); err != nil {

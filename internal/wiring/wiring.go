@@ -47,10 +47,6 @@ func wire(roster *rendezvous.Roster, o Config) (*Wiring, error) {
 		return w, nil
 	}
 	if cables {
-		names := make([]string, len(roster.Peers))
-		for r, p := range roster.Peers {
-			names[r] = p.Host
-		}
 		var edges []cabling.Edge
 		for _, e := range roster.Edges {
 			if err := besideAddresses(roster, e); err != nil {
@@ -58,7 +54,7 @@ func wire(roster *rendezvous.Roster, o Config) (*Wiring, error) {
 			}
 			edges = append(edges, cabling.Edge{A: e.A, B: e.B, Gbps: e.Gbps})
 		}
-		if w.graph, err = cabling.New(names, edges); err != nil {
+		if w.graph, err = cabling.New(roster.Machines(), edges); err != nil {
 			return nil, err
 		}
 	}
@@ -81,7 +77,7 @@ func (w *Wiring) findPaths(roster *rendezvous.Roster) error {
 		switch {
 		case r == me:
 		case w.graph != nil && !w.graph.Joined(me, r):
-		case p.Host == roster.Peers[me].Host, len(own) == 1 && len(p.Addrs) == 1:
+		case isNear(roster, r), len(own) == 1 && len(p.Addrs) == 1:
 			w.paths[r] = []tcp.Path{{Remote: p.Addrs[0]}}
 		default:
 			w.paths[r] = tcp.Pair(found, p.Addrs, cablesBetween(roster, me, r))
@@ -237,6 +233,13 @@ func (w *Wiring) Rails() []rails.State {
 		return nil
 	}
 	return w.rails.Rails()
+}
+
+// GiveUp tells the rails to a rank that it is lost: closing does not wait for it.
+func (w *Wiring) GiveUp(rank int) {
+	if w != nil && w.rails != nil {
+		w.rails.GiveUp(rank)
+	}
 }
 
 // OnlyRail has what this process sends to a rank go over one rail alone; a negative rail

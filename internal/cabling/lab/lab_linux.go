@@ -123,9 +123,11 @@ func (l *Lab) In(host int, argv ...string) []byte {
 	return netns.Run(l.t, netns.Inside(l.hosts[host], argv...)...)
 }
 
-// Command is a command that runs on a host.
+// Command is a command that runs on a host. Hosts have boot ids of their own, as machines
+// have, but one name.
 func (l *Lab) Command(host int, argv ...string) *exec.Cmd {
-	return netns.Command(l.t.Context(), l.hosts[host], argv...)
+	argv = netns.Machine(l.t, l.hosts[host], argv...)
+	return exec.CommandContext(l.t.Context(), argv[0], argv[1:]...)
 }
 
 // Rate is what iperf3 gets over a cable, from A to B, in Mb/s.

@@ -10,6 +10,24 @@ import (
 	"thundercollective/internal/cabling/lab"
 )
 
+// TestNamesakes: two machines with one name, which meet at a coordinator, are two: both
+// rails between them are used, and messages tell them apart.
+func TestNamesakes(t *testing.T) {
+	l := lab.New(t, 2, lab.Cable{A: 0, B: 1}, lab.Cable{A: 0, B: 1})
+	r, _ := play(t, l, task{Do: "allreduce", Elems: 2 << 20, Iters: 3, Coordinator: l.Addr(0, 0) + ":7399"}, nil)
+	if len(r.Rails) != 2 {
+		t.Errorf("rails %+v", r.Rails)
+	}
+	for _, rail := range r.Rails {
+		if rail.Sent < 1<<20 {
+			t.Errorf("hardly anything over a rail: %+v", rail)
+		}
+	}
+	if name, err := os.Hostname(); err != nil || !slices.Equal(r.Hosts, []string{name, name + "#2"}) {
+		t.Errorf("hosts %q", r.Hosts)
+	}
+}
+
 // TestTwoRails: every byte of both directions, over both cables.
 //
 //	[0]═══c0═══[1]

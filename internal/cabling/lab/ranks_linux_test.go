@@ -46,6 +46,8 @@ type task struct {
 	Rails   int    // 1: the first cable alone
 	Relay   int    // the rank that says on stderr what it had in memory for others; 0 for none
 	Die     bool   // as soon as it had something
+
+	Coordinator string // where the ranks meet, each with its own Addrs alone; "" for lists
 }
 
 // A report is what rank 0 measured.
@@ -53,6 +55,7 @@ type report struct {
 	Secs  float64 // of all iterations but the first
 	Each  []float64
 	Rails []thunder.Rail
+	Hosts []string // by rank
 	Wrong int
 }
 
@@ -71,8 +74,12 @@ func rank(text string) error {
 			return err
 		}
 	}
+	join := thunder.Join{Rank: t.Rank, Size: len(t.Addrs), Addrs: t.Addrs, Edges: t.Edges}
+	if t.Coordinator != "" {
+		join.Coordinator, join.Addrs = t.Coordinator, t.Addrs[t.Rank:t.Rank+1]
+	}
 	c, err := thunder.Init(ctx, thunder.Options{
-		Join:      thunder.Join{Rank: t.Rank, Size: len(t.Addrs), Addrs: t.Addrs, Edges: t.Edges},
+		Join:      join,
 		Transport: thunder.Transport{Fabric: "tcp", Streams: t.Streams},
 		Security:  thunder.Security{Insecure: true},
 		Tuning:    thunder.Tuning{Algo: algo}, HeartbeatTimeout: 20 * time.Second,
@@ -164,6 +171,9 @@ func rank(text string) error {
 		return fmt.Errorf("rank %d: %d wrong elements", t.Rank, r.Wrong)
 	}
 	r.Rails = c.Rails()
+	for rank := range c.Size() {
+		r.Hosts = append(r.Hosts, c.Host(rank))
+	}
 	if t.Rank == t.Relay && t.Relay > 0 {
 		out, _ := json.Marshal(held)
 		fmt.Fprintf(os.Stderr, "held %s\n", out)

@@ -107,8 +107,8 @@ func (j *job) run() {
 			x := wire.Exited{At: time.Since(j.epoch)}
 			if e != nil {
 				x.Code, x.How, x.Ending = e.ExitCode(), e.How(), e.Ending
-				if rank, ok := blame.Read(j.blameFile(i)); ok {
-					x.Blames = &rank
+				if rank, why, ok := blame.Read(j.blameFile(i)); ok {
+					x.Blames, x.Why = &rank, why
 				}
 			}
 			j.conn.Send(wire.KindExited, s.Ranks[i], x)

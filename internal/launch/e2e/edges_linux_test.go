@@ -39,8 +39,8 @@ func newChain(t *testing.T) *chain {
 		command(t, "ip", "link", "set", end, "master", bridge, "up")
 		addr := fmt.Sprintf("10.215.%d.%d", c.id, i+1)
 		plug(t, ns, "office", addr+"/24")
-		// A namespace has no name of its own for its machine.
-		inside := netns.Inside(ns, "unshare", "--uts", "sh", "-c", `hostname `+ns+`; exec "$@"`, "sh")
+		// A namespace has neither a name nor a boot id of its own.
+		inside := netns.Machine(t, ns, "unshare", "--uts", "sh", "-c", `hostname `+ns+`; exec "$@"`, "sh")
 		hosts = append(hosts, &sshHost{name: host, addr: addr, port: "2222", inside: inside})
 	}
 	for i := range 2 {

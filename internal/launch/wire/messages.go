@@ -113,7 +113,9 @@ type Exited struct {
 	// Ending reports whether the agent had already sent signals to end the job.
 	Ending bool
 	// Blames is the rank that caused it to fail, according to itself; nil if it named none.
+	// Why is what it said about that rank.
 	Blames *int
+	Why    string
 }
 
 // Taken reports how many bytes of input a rank has read since the last report. The launcher

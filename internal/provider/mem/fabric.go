@@ -7,26 +7,37 @@ import (
 	"sync"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/linktable"
+	"thundercollective/internal/sysmem"
 )
 
 // errGone is what a rank sees of a peer whose fabric or link was closed.
 var errGone = errors.New("peer closed its end")
 
+// A Config says how ranks of one process are made. The zero Config is the usual one.
+type Config struct {
+	// NoHugePages keeps Alloc from asking the system for huge pages.
+	NoHugePages bool
+}
+
 // New returns the fabrics of n ranks that reach each other in this process.
-func New(n int) ([]fabric.Fabric, error) {
+func New(n int) ([]fabric.Fabric, error) { return Config{}.New(n) }
+
+// New returns the fabrics of n ranks that reach each other in this process.
+func (c Config) New(n int) ([]fabric.Fabric, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("mem: %d ranks: there must be at least one", n)
 	}
-	h := &hub{wires: map[wireKey]*wire{}, closed: make([]bool, n)}
+	p := &process{wires: map[wireKey]*wire{}, closed: make([]bool, n)}
 	fabrics := make([]fabric.Fabric, n)
 	for r := range fabrics {
-		fabrics[r] = &endpoint{hub: h, rank: r, links: map[linkKey]*link{}}
+		fabrics[r] = &rankFabric{Pages: sysmem.Pages{NoHugePages: c.NoHugePages}, process: p, rank: r}
 	}
 	return fabrics, nil
 }
 
-// hub holds the wires that the ranks share.
-type hub struct {
+// A process holds the wires between all its ranks.
+type process struct {
 	mu     sync.Mutex
 	wires  map[wireKey]*wire
 	closed []bool // by rank
@@ -37,99 +48,79 @@ type wireKey struct {
 	ch       fabric.Channel
 }
 
-type linkKey struct {
-	peer int
-	ch   fabric.Channel
-}
-
 // wire returns the one-way path from one rank to another.
-func (h *hub) wire(from, to int, ch fabric.Channel) *wire {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (p *process) wire(from, to int, ch fabric.Channel) *wire {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	k := wireKey{from, to, ch}
-	w := h.wires[k]
+	w := p.wires[k]
 	if w == nil {
 		w = newWire()
-		if h.closed[from] || h.closed[to] {
+		if p.closed[from] || p.closed[to] {
 			w.cut()
 		}
-		h.wires[k] = w
+		p.wires[k] = w
 	}
 	return w
 }
 
-// endpoint is one rank's fabric.Fabric.
-type endpoint struct {
-	hub  *hub
-	rank int
-
-	mu     sync.Mutex
-	links  map[linkKey]*link
-	closed bool
+// leave cuts every wire of a rank, also those that are made later.
+func (p *process) leave(rank int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed[rank] = true
+	for k, w := range p.wires {
+		if k.from == rank || k.to == rank {
+			w.cut()
+		}
+	}
 }
 
-func (e *endpoint) Name() string { return "mem" }
-func (e *endpoint) Rank() int    { return e.rank }
-func (e *endpoint) Size() int    { return len(e.hub.closed) }
+var _ fabric.Fabric = (*rankFabric)(nil)
+
+// rankFabric is one rank's fabric.Fabric.
+type rankFabric struct {
+	sysmem.Pages
+	process *process
+	rank    int
+	links   linktable.Table[*link]
+}
+
+func (f *rankFabric) Name() string { return "mem" }
+func (f *rankFabric) Rank() int    { return f.rank }
+func (f *rankFabric) Size() int    { return len(f.process.closed) }
 
 // Link implements fabric.Fabric. It never waits: the wires exist on both sides.
-func (e *endpoint) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.Link, error) {
-	if peer < 0 || peer >= len(e.hub.closed) || peer == e.rank {
-		return nil, fmt.Errorf("mem: rank %d has no link to rank %d (of %d ranks)", e.rank, peer, len(e.hub.closed))
+func (f *rankFabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.Link, error) {
+	if err := linktable.CheckPeer("mem", f.rank, peer, f.Size()); err != nil {
+		return nil, err
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return nil, fabric.ErrClosed
-	}
-	k := linkKey{peer, ch}
-	l := e.links[k]
-	if l == nil {
-		l = &link{
-			peer: peer,
-			out:  e.hub.wire(e.rank, peer, ch),
-			in:   e.hub.wire(peer, e.rank, ch),
-			gone: make(chan struct{}),
-		}
-		e.links[k] = l
+	l, _, err := f.links.Get(linktable.Key{Peer: peer, Channel: ch}, nil, func() *link {
+		return newLink(peer, f.process.wire(f.rank, peer, ch), f.process.wire(peer, f.rank, ch))
+	})
+	if err != nil {
+		return nil, err
 	}
 	return l, nil
 }
 
-// Close implements fabric.Fabric. Peers see every wire of this rank go, also
-// those they open later.
-func (e *endpoint) Close() error {
-	e.mu.Lock()
-	if e.closed {
-		e.mu.Unlock()
-		return nil
-	}
-	e.closed = true
-	links := e.links
-	e.mu.Unlock()
-	for _, l := range links {
-		l.Close()
-	}
-	e.hub.mu.Lock()
-	defer e.hub.mu.Unlock()
-	e.hub.closed[e.rank] = true
-	for k, w := range e.hub.wires {
-		if k.from == e.rank || k.to == e.rank {
-			w.cut()
+// Close implements fabric.Fabric.
+func (f *rankFabric) Close() error {
+	if f.links.Close() {
+		for _, l := range f.links.All() {
+			l.Close()
 		}
+		f.process.leave(f.rank)
 	}
 	return nil
 }
 
-// Traffic implements fabric.Counter.
-func (e *endpoint) Traffic() fabric.Traffic {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	var t fabric.Traffic
-	for _, l := range e.links {
+// Traffic implements fabric.Fabric.
+func (f *rankFabric) Traffic() (t fabric.Traffic) {
+	for _, l := range f.links.All() {
 		t = t.Add(l.Traffic())
 	}
 	return t

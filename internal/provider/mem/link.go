@@ -2,94 +2,63 @@ package mem
 
 import (
 	"context"
+	"errors"
 	"sync"
-	"sync/atomic"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/traffic"
 )
+
+var _ fabric.Link = (*link)(nil)
 
 // link is one rank's end of the two wires to a peer.
 type link struct {
 	peer    int
 	out, in *wire
 
-	posted *slot // long message of Post that the peer has not taken yet
-	// A message Post could not place because the queue was full.
-	waitTag *fabric.Tag
-	waitBuf []byte
-
 	sendBroken, recvBroken error // set and read by the side's only user
 
-	sentMsgs, sentBytes, recvMsgs, recvBytes atomic.Uint64
+	traffic traffic.Counter
 
 	closeOnce sync.Once
-	gone      chan struct{} // closed by Close
+	closed    chan struct{}
 }
 
-// lost says why a cut wire was cut: by us, or by the peer.
+func newLink(peer int, out, in *wire) *link {
+	return &link{peer: peer, out: out, in: in, closed: make(chan struct{})}
+}
+
+// lost returns why a wire was cut: by this end, or by the peer.
 func (l *link) lost() error {
 	select {
-	case <-l.gone:
+	case <-l.closed:
 		return fabric.ErrClosed
 	default:
 		return &fabric.LostError{Peer: l.peer, Err: errGone}
 	}
 }
 
-// Send implements fabric.Link.
-func (l *link) Send(ctx context.Context, tag *fabric.Tag, b []byte) error {
-	done, err := l.Post(tag, b)
-	if err != nil || done {
-		return err
-	}
-	return l.Flush(ctx)
-}
-
-// Post implements fabric.Poster.
+// Post implements fabric.Link.
 func (l *link) Post(tag *fabric.Tag, b []byte) (bool, error) {
-	if err := l.sendable(); err != nil {
-		return false, err
-	}
-	s := l.out.put(tag, b)
-	if s == nil {
-		l.waitTag, l.waitBuf = tag, b
-		return false, nil
-	}
-	l.sentMsgs.Add(1)
-	l.sentBytes.Add(uint64(len(b)))
-	if len(b) <= inline {
-		return true, nil
-	}
-	l.posted = s
-	return false, nil
-}
-
-func (l *link) sendable() error {
 	if l.sendBroken != nil {
-		return l.sendBroken
+		return false, l.sendBroken
 	}
 	select {
 	case <-l.out.isCut:
-		l.sendBroken = l.lost()
+		return false, l.giveUp(l.lost())
 	default:
 	}
-	return l.sendBroken
+	done, ok := l.out.put(tag, b)
+	if !ok {
+		return false, l.giveUp(l.lost())
+	}
+	l.traffic.Sent(len(b))
+	return done, nil
 }
 
-// Flush implements fabric.Poster.
-func (l *link) Flush(ctx context.Context) error {
-	for {
-		if l.waitTag != nil {
-			tag, b := l.waitTag, l.waitBuf
-			l.waitTag, l.waitBuf = nil, nil
-			if done, err := l.Post(tag, b); err != nil || done {
-				return err
-			}
-		}
-		if l.waitTag == nil && (l.posted == nil || l.posted.state.Load() == free) {
-			l.posted = nil
-			return nil
-		}
+// Await implements fabric.Link.
+func (l *link) Await(ctx context.Context, left int) error {
+	for l.sendBroken == nil && l.out.outstanding() > left {
 		select {
 		case <-l.out.taken:
 		case <-ctx.Done():
@@ -98,75 +67,86 @@ func (l *link) Flush(ctx context.Context) error {
 			return l.giveUp(l.lost())
 		}
 	}
+	return l.sendBroken
 }
 
-// giveUp takes a message back that the peer has not begun to read; when it has,
-// it waits for the end of that, since the buffer is the caller's.
+// giveUp ends the sending side and takes its buffers back.
 func (l *link) giveUp(err error) error {
 	l.sendBroken = err
-	l.waitTag, l.waitBuf = nil, nil
-	for s := l.posted; s != nil && !s.state.CompareAndSwap(ready, withdrawn) && s.state.Load() == taking; {
-		<-l.out.taken
-	}
-	l.posted = nil
+	l.takeBack()
 	l.out.cut()
 	return err
 }
 
+// takeBack takes back the messages that the peer has not begun to read. When it has begun
+// to read one, takeBack waits for the end of that, since the buffer is the caller's.
+func (l *link) takeBack() {
+	for !l.out.withdraw() {
+		<-l.out.taken
+	}
+	wake(l.out.taken) // there may be another one who takes back
+}
+
 // Recv implements fabric.Link.
 func (l *link) Recv(ctx context.Context, tag *fabric.Tag, b []byte) error {
-	s, err := l.take(ctx, tag, len(b))
+	m, err := l.next(ctx, tag, len(b))
 	if err != nil {
 		return err
 	}
-	copy(b, s.ref)
-	l.in.release(s)
+	copy(b, m.buf)
+	l.in.release()
 	return nil
 }
 
 // RecvFunc implements fabric.Link: one piece, the sender's own buffer.
 func (l *link) RecvFunc(ctx context.Context, tag *fabric.Tag, n int, f func(off int, p []byte) error) error {
-	s, err := l.take(ctx, tag, n)
+	m, err := l.next(ctx, tag, n)
 	if err != nil {
 		return err
 	}
 	if n > 0 {
-		err = f(0, s.ref)
+		err = f(0, m.buf)
 	}
-	l.in.release(s)
+	l.in.release()
 	if err != nil {
 		l.recvBroken = err
 	}
 	return err
 }
 
-// take waits for the next message and claims it when it is the expected one.
-func (l *link) take(ctx context.Context, tag *fabric.Tag, n int) (*slot, error) {
+// Take implements fabric.Link.
+func (l *link) Take(context.Context, *fabric.Tag, int) ([]byte, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// Borrow implements fabric.Link.
+func (l *link) Borrow() int { return -1 }
+
+// next waits for the next message, which is to be released if it is the expected one.
+func (l *link) next(ctx context.Context, tag *fabric.Tag, n int) (message, error) {
 	if l.recvBroken != nil {
-		return nil, l.recvBroken
+		return message{}, l.recvBroken
 	}
-	s := l.in.next()
-	for s == nil {
+	m, ok := l.in.next()
+	for !ok {
 		select {
 		case <-l.in.sent:
-			s = l.in.next()
+			m, ok = l.in.next()
 		case <-ctx.Done():
-			return nil, l.breakRecv(context.Cause(ctx))
+			return m, l.breakRecv(context.Cause(ctx))
 		case <-l.in.isCut:
 			// What was sent before the cut is still ours.
-			if s = l.in.next(); s == nil {
-				return nil, l.breakRecv(l.lost())
+			if m, ok = l.in.next(); !ok {
+				return m, l.breakRecv(l.lost())
 			}
 		}
 	}
-	if s.tag != *tag || len(s.ref) != n {
-		err := &fabric.TagError{Peer: l.peer, Want: *tag, Got: s.tag, WantLen: uint64(n), GotLen: uint64(len(s.ref))}
-		l.in.release(s)
-		return nil, l.breakRecv(err)
+	if m.tag != *tag || len(m.buf) != n {
+		l.in.release()
+		return m, l.breakRecv(&fabric.TagError{Peer: l.peer, Want: *tag, Got: m.tag, WantLen: uint64(n), GotLen: uint64(len(m.buf))})
 	}
-	l.recvMsgs.Add(1)
-	l.recvBytes.Add(uint64(n))
-	return s, nil
+	l.traffic.Received(n)
+	return m, nil
 }
 
 func (l *link) breakRecv(err error) error {
@@ -177,17 +157,13 @@ func (l *link) breakRecv(err error) error {
 // Close implements fabric.Link.
 func (l *link) Close() error {
 	l.closeOnce.Do(func() {
-		close(l.gone)
+		close(l.closed)
 		l.out.cut()
 		l.in.cut()
+		l.takeBack()
 	})
 	return nil
 }
 
-// Traffic implements fabric.Counter.
-func (l *link) Traffic() fabric.Traffic {
-	return fabric.Traffic{
-		SentMessages: l.sentMsgs.Load(), SentBytes: l.sentBytes.Load(),
-		RecvMessages: l.recvMsgs.Load(), RecvBytes: l.recvBytes.Load(),
-	}
-}
+// Traffic implements fabric.Link.
+func (l *link) Traffic() fabric.Traffic { return l.traffic.Read() }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/linktable"
 	"thundercollective/internal/provider/tcp"
 )
 
@@ -30,18 +31,10 @@ func (f *Fabric) accept(conn net.Conn, peer int, ch fabric.Channel, stream int) 
 		writeReply(conn, err)
 		return err
 	}
-	f.mu.Lock()
-	if f.closed {
-		f.mu.Unlock()
-		return fabric.ErrClosed
+	l, err := f.entry(linktable.Key{Peer: peer, Channel: ch})
+	if err != nil {
+		return err
 	}
-	k := linkKey{peer, ch}
-	l := f.links[k]
-	if l == nil || l.opener.failed() {
-		l = newLink(f, peer, ch)
-		f.links[k] = l
-	}
-	f.mu.Unlock()
 	if err := l.opener.answer(conn, stream); err != nil {
 		return err
 	}

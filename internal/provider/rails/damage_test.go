@@ -116,7 +116,7 @@ func TestDamage(t *testing.T) {
 					data[i] = byte(i + round)
 				}
 				sent := make(chan error, 1)
-				go func() { sent <- a.Send(t.Context(), &fabric.Tag{byte(round)}, data) }()
+				go func() { sent <- fabric.Send(t.Context(), a, &fabric.Tag{byte(round)}, data) }()
 				if err := b.Recv(t.Context(), &fabric.Tag{byte(round)}, got); err != nil {
 					t.Fatalf("message %d: %v", round, err)
 				}

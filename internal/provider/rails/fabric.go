@@ -8,7 +8,10 @@ import (
 	"sync/atomic"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/linktable"
 )
+
+var _ fabric.Fabric = (*Fabric)(nil)
 
 // Fabric is one rank's fabric.Fabric over several rails to some of its peers.
 type Fabric struct {
@@ -20,14 +23,7 @@ type Fabric struct {
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
 
-	mu     sync.Mutex
-	links  map[linkKey]*link
-	closed bool
-}
-
-type linkKey struct {
-	peer int
-	ch   fabric.Channel
+	links linktable.Table[*link]
 }
 
 // New returns a fabric of rails. It takes over cfg.Base, which it closes if it fails.
@@ -39,7 +35,7 @@ func New(cfg Config) (*Fabric, error) {
 		}
 		return nil, err
 	}
-	f := &Fabric{cfg: full, links: map[linkKey]*link{}, rails: make([][]*rail, len(cfg.Rails)), only: make([]atomic.Pointer[rail], len(cfg.Rails))}
+	f := &Fabric{cfg: full, rails: make([][]*rail, len(cfg.Rails)), only: make([]atomic.Pointer[rail], len(cfg.Rails))}
 	f.ctx, f.cancel = context.WithCancelCause(context.Background())
 	for peer := range full.Rails {
 		for i := range full.Rails[peer] {
@@ -64,7 +60,7 @@ func (f *Fabric) Size() int { return f.cfg.Base.Size() }
 // Rails returns the state of the rails to all peers that have more than one.
 func (f *Fabric) Rails() []State {
 	var list []State
-	links := f.all()
+	links := f.links.All()
 	for _, rails := range f.rails {
 		if len(rails) < 2 {
 			continue
@@ -122,7 +118,7 @@ func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.
 	if peer < 0 || peer >= f.Size() || peer == f.Rank() || len(f.cfg.Rails[peer]) < 2 {
 		return f.cfg.Base.Link(ctx, peer, ch)
 	}
-	l, first, err := f.link(linkKey{peer, ch})
+	l, first, err := f.link(linktable.Key{Peer: peer, Channel: ch})
 	if err != nil {
 		return nil, err
 	}
@@ -150,16 +146,9 @@ func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.
 
 // link returns the link to a peer on a channel. first is true for the one caller
 // that has to start opening its streams.
-func (f *Fabric) link(k linkKey) (l *link, first bool, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return nil, false, fabric.ErrClosed
-	}
-	l = f.links[k]
-	if l == nil || l.opener.failed() {
-		l = newLink(f, k.peer, k.ch)
-		f.links[k] = l
+func (f *Fabric) link(k linktable.Key) (l *link, first bool, err error) {
+	if l, err = f.entry(k); err != nil {
+		return nil, false, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -168,28 +157,35 @@ func (f *Fabric) link(k linkKey) (l *link, first bool, err error) {
 	return l, first, nil
 }
 
-func (f *Fabric) all() []*link { return f.appendAll(nil) }
+// entry returns the link to a peer on a channel, a new one if it could not be opened.
+func (f *Fabric) entry(k linktable.Key) (*link, error) {
+	l, _, err := f.links.Get(k, func(l *link) bool { return l.opener.failed() }, func() *link { return newLink(f, k.Peer, k.Channel) })
+	return l, err
+}
 
-// appendAll appends all links to list.
-func (f *Fabric) appendAll(list []*link) []*link {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, l := range f.links {
-		list = append(list, l)
-	}
-	return list
+// Alloc implements fabric.Fabric: memory is the base's business.
+func (f *Fabric) Alloc(n int) ([]byte, error) { return f.cfg.Base.Alloc(n) }
+
+// Free implements fabric.Fabric.
+func (f *Fabric) Free(b []byte) error { return f.cfg.Base.Free(b) }
+
+// Register implements fabric.Fabric.
+func (f *Fabric) Register(b []byte) error { return f.cfg.Base.Register(b) }
+
+// Unregister implements fabric.Fabric.
+func (f *Fabric) Unregister(b []byte) error { return f.cfg.Base.Unregister(b) }
+
+// Memory implements fabric.Fabric.
+func (f *Fabric) Memory(ctx context.Context, ch fabric.Channel, ranks []int) (fabric.Memory, error) {
+	return f.cfg.Base.Memory(ctx, ch, ranks)
 }
 
 // Close implements fabric.Fabric.
 func (f *Fabric) Close() error {
-	f.mu.Lock()
-	if f.closed {
-		f.mu.Unlock()
+	if !f.links.Close() {
 		return nil
 	}
-	f.closed = true
-	f.mu.Unlock()
-	for _, l := range f.all() {
+	for _, l := range f.links.All() {
 		l.opener.abandon(fabric.ErrClosed)
 		l.Close()
 	}
@@ -198,13 +194,10 @@ func (f *Fabric) Close() error {
 	return f.cfg.Base.Close()
 }
 
-// Traffic implements fabric.Counter.
+// Traffic implements fabric.Fabric.
 func (f *Fabric) Traffic() fabric.Traffic {
-	var t fabric.Traffic
-	if c, ok := f.cfg.Base.(fabric.Counter); ok {
-		t = c.Traffic()
-	}
-	for _, l := range f.all() {
+	t := f.cfg.Base.Traffic()
+	for _, l := range f.links.All() {
 		t = t.Add(l.Traffic())
 	}
 	return t

@@ -49,7 +49,7 @@ func TestFailover(t *testing.T) {
 				for k := range buf {
 					buf[k] = byte(i + k)
 				}
-				if err := way[0].Send(t.Context(), &fabric.Tag{byte(i)}, buf); err != nil {
+				if err := fabric.Send(t.Context(), way[0], &fabric.Tag{byte(i)}, buf); err != nil {
 					t.Errorf("send %d: %v", i, err)
 					return
 				}

@@ -135,7 +135,8 @@ func abort(c Conn) {
 	c.Close()
 }
 
-// drain waits until what was sent has arrived, says goodbye and closes the streams.
+// drain waits until what was sent has arrived, unless the peer is lost, says goodbye and
+// closes the streams.
 func (l *link) drain() {
 	late := false
 	timer := time.AfterFunc(drainTime, func() {
@@ -147,7 +148,7 @@ func (l *link) drain() {
 	defer timer.Stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.out.kept > 0 && l.streams.live > 0 && !late && !l.in.bye {
+	for l.out.kept > 0 && l.streams.live > 0 && !late && !l.in.bye && !l.givenUp {
 		l.out.wake.Wait()
 	}
 	for _, s := range l.streams.list {

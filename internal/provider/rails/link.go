@@ -2,11 +2,15 @@ package rails
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/sendqueue"
 	"thundercollective/internal/traffic"
 )
+
+var _ fabric.Link = (*link)(nil)
 
 // link is one rank's end of the streams to a peer on one channel. It implements
 // fabric.Link; its parts do the work:
@@ -17,16 +21,19 @@ import (
 //	opener     opens streams, and reopens lost ones, while the link is wanted
 //
 // mu guards the link, all its parts, and the streams except for what their reader and
-// writer goroutines own. It is locked after Fabric.mu and before rail.mu.
+// writer goroutines own. It is locked before rail.mu.
 type link struct {
-	f    *Fabric
-	peer int
-	ch   fabric.Channel
+	f     *Fabric
+	peer  int
+	ch    fabric.Channel
+	later *sendqueue.Queue // messages that Post could not queue whole
 
 	mu     sync.Mutex
 	stock  stock
 	closed bool  // by Close
 	lost   error // set when no stream is left
+
+	givenUp bool // by GiveUp
 
 	out     sender
 	in      receiver
@@ -42,29 +49,42 @@ func newLink(f *Fabric, peer int, ch fabric.Channel) *link {
 	l.in = receiver{side: newSide(l), granted: maxSegments}
 	l.streams = newStreamSet(l)
 	l.opener = newOpener(l)
+	l.later = sendqueue.New(l.out.transmit)
 	return l
 }
 
-// Send implements fabric.Link.
-func (l *link) Send(ctx context.Context, tag *fabric.Tag, b []byte) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.out.send(ctx, tag, b, len(b))
-}
-
-// Post implements fabric.Poster.
+// Post implements fabric.Link.
 func (l *link) Post(tag *fabric.Tag, b []byte) (bool, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.out.post(tag, b)
+	idle, err := l.later.Idle()
+	if err != nil {
+		return false, err
+	}
+	if !idle || len(b) > sendqueue.PostMost {
+		return false, l.later.Add(tag, b, false)
+	}
+	if done, err := l.out.post(tag, b); done || err != nil {
+		return done, err
+	}
+	return false, l.later.Add(tag, b, true)
 }
 
-// Flush implements fabric.Poster.
-func (l *link) Flush(ctx context.Context) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.out.flush(ctx)
+// Await implements fabric.Link.
+func (l *link) Await(ctx context.Context, left int) error {
+	if idle, err := l.later.Idle(); err != nil {
+		return err
+	} else if idle {
+		return l.out.usable()
+	}
+	return l.later.Await(ctx, left)
 }
+
+// Take implements fabric.Link.
+func (l *link) Take(context.Context, *fabric.Tag, int) ([]byte, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// Borrow implements fabric.Link.
+func (l *link) Borrow() int { return -1 }
 
 // Recv implements fabric.Link.
 func (l *link) Recv(ctx context.Context, tag *fabric.Tag, b []byte) error {
@@ -80,8 +100,8 @@ func (l *link) RecvFunc(ctx context.Context, tag *fabric.Tag, n int, f func(off 
 // Fabric.Close waits for that.
 func (l *link) Close() error {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.closed {
+		l.mu.Unlock()
 		return nil
 	}
 	l.closed = true
@@ -91,10 +111,12 @@ func (l *link) Close() error {
 	if l.streams.live > 0 {
 		l.f.wg.Go(l.drain)
 	}
+	l.mu.Unlock()
+	l.later.Close()
 	return nil
 }
 
-// Traffic implements fabric.Counter.
+// Traffic implements fabric.Link.
 func (l *link) Traffic() fabric.Traffic { return l.traffic.Read() }
 
 // dials reports whether this end opens the streams.

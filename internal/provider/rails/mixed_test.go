@@ -75,7 +75,7 @@ func TestMixedFailover(t *testing.T) {
 		for _, way := range [][2]fabric.Link{{a, b}, {b, a}} {
 			var wg sync.WaitGroup
 			wg.Go(func() {
-				if err := way[0].Send(t.Context(), &fabric.Tag{1}, data); err != nil {
+				if err := fabric.Send(t.Context(), way[0], &fabric.Tag{1}, data); err != nil {
 					t.Errorf("%s: sending: %v", what, err)
 				}
 			})
@@ -149,7 +149,7 @@ func TestHedge(t *testing.T) {
 	buf := make([]byte, 100)
 	for i := range 10 {
 		buf[7] = byte(i)
-		if err := a.Send(t.Context(), &fabric.Tag{byte(i)}, buf); err != nil {
+		if err := fabric.Send(t.Context(), a, &fabric.Tag{byte(i)}, buf); err != nil {
 			t.Fatal(err)
 		}
 		got := make([]byte, 100)

@@ -20,7 +20,7 @@ func (f *Fabric) monitor() {
 		case <-f.ctx.Done():
 			return
 		case now := <-tick.C:
-			links = f.appendAll(links[:0])
+			links = f.links.AppendAll(links[:0])
 			for _, l := range links {
 				l.look(now)
 			}

@@ -19,7 +19,7 @@ func (f *Fabric) Only(peer, rail int) error {
 	} else {
 		f.only[peer].Store(f.rails[peer][rail])
 	}
-	for _, l := range f.all() {
+	for _, l := range f.links.All() {
 		if l.peer == peer {
 			l.mu.Lock()
 			l.streams.wakeAll()

@@ -21,7 +21,7 @@ func TestOnly(t *testing.T) {
 		t.Helper()
 		before := f.Rails()
 		done := make(chan error, 1)
-		go func() { done <- a.Send(t.Context(), tag, buf) }()
+		go func() { done <- fabric.Send(t.Context(), a, tag, buf) }()
 		if err := b.Recv(t.Context(), tag, make([]byte, len(buf))); err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestOnlyLost(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		for range 20 {
-			if err := a.Send(t.Context(), tag, make([]byte, 1<<20)); err != nil {
+			if err := fabric.Send(t.Context(), a, tag, make([]byte, 1<<20)); err != nil {
 				done <- err
 				return
 			}

@@ -29,6 +29,9 @@ func OverTCP(ln *tcp.Listener, tc tcp.Config, cfg Config, extra func(peer int) [
 			tc.OnDiffer(int(h.From), fmt.Errorf("rails: rank %d on %s: %w", h.From, f.host(int(h.From)), err))
 		}
 	}
+	if combines(tc.Paths, tc.Rank, extra != nil) {
+		tc.Background = func() bool { return true }
+	}
 	base, err := tcp.New(ln, tc)
 	if err != nil {
 		return nil, err
@@ -49,6 +52,22 @@ func OverTCP(ln *tcp.Listener, tc tcp.Config, cfg Config, extra func(peer int) [
 	}
 	f, err = New(cfg)
 	return f, err
+}
+
+// combines reports whether some peers may have several rails and others one, so that a
+// rank waits on links of either kind.
+func combines(paths [][]tcp.Path, rank int, extra bool) bool {
+	var several, one bool
+	for peer, p := range paths {
+		switch {
+		case peer == rank:
+		case len(p) < 2 || p[0].Relay:
+			one = true
+		default:
+			several = true
+		}
+	}
+	return one && (several || extra)
 }
 
 // tcpRail returns the rail over a path. If it may start anywhere, Near is the first of

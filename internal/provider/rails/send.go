@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/sendqueue"
 )
 
 // A sender is the sending side of a link: it cuts messages into segments, queues them
@@ -18,15 +19,7 @@ type sender struct {
 	queue  fifo   // cut and waiting for a stream
 	kept   int    // segments that have not been acknowledged
 	uncut  int    // bytes of the current message that are not in the queue yet
-	posted unsent // the rest of a message that Post could not queue
-}
-
-// unsent is the rest of a message that Post could not queue. Flush sends it.
-type unsent struct {
-	pending bool // there is such a message; b may be empty
-	tag     fabric.Tag
-	b       []byte
-	total   int // length of the message
+	rest   []byte // of a message that post could not queue whole
 }
 
 // gone returns why the peer takes no more messages; nil while it does.
@@ -35,6 +28,17 @@ func (o *sender) gone() error {
 		return o.l.lostError(io.ErrClosedPipe)
 	}
 	return o.l.lost
+}
+
+// transmit sends a message, or the rest that post has left of it, for the link's queue.
+func (o *sender) transmit(ctx context.Context, m *sendqueue.Message) error {
+	o.l.mu.Lock()
+	defer o.l.mu.Unlock()
+	b := m.Buf
+	if m.Begun {
+		b, o.rest = o.rest, nil
+	}
+	return o.send(ctx, &m.Tag, b, len(m.Buf))
 }
 
 // send queues b, the rest of a message of total bytes, waiting for room.
@@ -55,14 +59,19 @@ func (o *sender) send(ctx context.Context, tag *fabric.Tag, b []byte, total int)
 	return nil
 }
 
-// post queues as much of a message as there is room for, and leaves the rest to flush.
-func (o *sender) post(tag *fabric.Tag, b []byte) (bool, error) {
+// usable returns why nothing can be sent any more, nil if it can.
+func (o *sender) usable() error {
+	o.l.mu.Lock()
+	defer o.l.mu.Unlock()
+	return o.check(context.Background(), nil)
+}
+
+// post queues as much of a message as there is room for, and leaves the rest to transmit.
+func (o *sender) post(tag *fabric.Tag, b []byte) (done bool, err error) {
+	o.l.mu.Lock()
+	defer o.l.mu.Unlock()
 	if o.broken == nil {
-		if o.l.closed {
-			o.broken = fabric.ErrClosed
-		} else {
-			o.broken = o.gone()
-		}
+		o.check(context.Background(), o.gone())
 	}
 	if o.broken != nil {
 		return false, o.broken
@@ -73,22 +82,11 @@ func (o *sender) post(tag *fabric.Tag, b []byte) (bool, error) {
 		b = o.cut(tag, b, total)
 	}
 	if first || len(b) > 0 {
-		o.posted = unsent{true, *tag, b, total}
+		o.rest = b
 		return false, nil
 	}
 	o.l.traffic.Sent(total)
 	return true, nil
-}
-
-// flush sends what post has left.
-func (o *sender) flush(ctx context.Context) error {
-	p := &o.posted
-	if !p.pending {
-		return o.begin(ctx)
-	}
-	b := p.b
-	p.pending, p.b = false, nil
-	return o.send(ctx, &p.tag, b, p.total)
 }
 
 // room reports whether another segment may be queued. The queue is short, so that a

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"thundercollective/fabric"
-	"thundercollective/internal/provider/rdma"
 )
 
 // TestBacklog posts far more than the peer can hold, from registered and other
@@ -16,7 +15,6 @@ func TestBacklog(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			j := newJob(t, 2, p.opt(), p.cfg)
 			a, b := j.join(t, 0, 1, 1)
-			log := a.(fabric.Backlog)
 			ctx := context.Background()
 			const count = 60
 			var bufs [][]byte
@@ -27,7 +25,7 @@ func TestBacklog(t *testing.T) {
 				}
 				pattern(buf, i)
 				bufs = append(bufs, buf)
-				if _, err := log.Post(&fabric.Tag{byte(i)}, buf); err != nil {
+				if _, err := a.Post(&fabric.Tag{byte(i)}, buf); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -50,17 +48,15 @@ func TestBacklog(t *testing.T) {
 				<-received // nobody helps the posted ones along
 			}
 			for i := range count {
-				if err := log.Await(ctx, count-1-i); err != nil {
+				if err := a.Await(ctx, count-1-i); err != nil {
 					t.Fatal(err)
 				}
 				clear(bufs[i]) // ours again, in order
 			}
 			<-received
-			if err := log.Flush(ctx); err != nil {
+			if err := a.Await(ctx, 0); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 }
-
-var _ fabric.Backlog = (*rdma.Link)(nil)

@@ -3,6 +3,8 @@ package rdma
 import (
 	"context"
 	"time"
+
+	"thundercollective/fabric"
 )
 
 // finish ends a closed link: it waits until calls have returned and what was sent has
@@ -69,7 +71,7 @@ func (l *Link) delivered() bool {
 func (l *Link) goodbye() {
 	ctx, cancel := context.WithTimeout(context.Background(), l.f.cfg.Linger)
 	defer cancel()
-	l.boot.Send(ctx, byeTag, []byte{0}) // a peer that is gone does not need it
+	fabric.Send(ctx, l.boot, byeTag, []byte{0}) // a peer that is gone does not need it
 }
 
 // drain takes the completions of the requests that the failed queue pairs flush, for a

@@ -30,14 +30,14 @@ func TestDeathMidTransfer(t *testing.T) {
 				go func() {
 					defer close(victim)
 					buf := buffer(t, j.fabrics[1], n, registered)
-					for i := 0; b.Recv(ctx, &fabric.Tag{byte(i)}, buf) == nil && b.Send(ctx, &fabric.Tag{byte(i)}, buf) == nil; i++ {
+					for i := 0; b.Recv(ctx, &fabric.Tag{byte(i)}, buf) == nil && fabric.Send(ctx, b, &fabric.Tag{byte(i)}, buf) == nil; i++ {
 					}
 				}()
 				errs := make(chan error, 2)
 				go func() {
 					buf := buffer(t, j.fabrics[0], n, registered)
 					for i := 0; ; i++ {
-						if err := a.Send(ctx, &fabric.Tag{byte(i)}, buf); err != nil {
+						if err := fabric.Send(ctx, a, &fabric.Tag{byte(i)}, buf); err != nil {
 							errs <- err
 							return
 						}

@@ -108,7 +108,7 @@ func TestDeviceRegisteredMemoryIsNotCopied(t *testing.T) {
 		pattern(src, i)
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			if err := a.Send(context.Background(), &fabric.Tag{}, src); err != nil {
+			if err := fabric.Send(context.Background(), a, &fabric.Tag{}, src); err != nil {
 				t.Error(err)
 			}
 		})
@@ -193,7 +193,7 @@ func TestDeviceVictim(t *testing.T) {
 		t.Fatal(err)
 	}
 	buf := buffer(t, f, killSize, true)
-	for i := 0; l.Recv(ctx, &fabric.Tag{byte(i)}, buf) == nil && l.Send(ctx, &fabric.Tag{byte(i)}, buf) == nil; i++ {
+	for i := 0; l.Recv(ctx, &fabric.Tag{byte(i)}, buf) == nil && fabric.Send(ctx, l, &fabric.Tag{byte(i)}, buf) == nil; i++ {
 	}
 }
 
@@ -238,7 +238,7 @@ func TestDeviceKilledProcess(t *testing.T) {
 		if i == 3 {
 			time.AfterFunc(3*time.Millisecond, func() { killed = time.Now(); cmd.Process.Kill() })
 		}
-		if err = l.Send(ctx, &fabric.Tag{byte(i)}, buf); err == nil {
+		if err = fabric.Send(ctx, l, &fabric.Tag{byte(i)}, buf); err == nil {
 			err = l.Recv(ctx, &fabric.Tag{byte(i)}, buf)
 		}
 	}

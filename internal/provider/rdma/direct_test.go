@@ -77,7 +77,7 @@ func TestRegisteredMemoryIsNotCopied(t *testing.T) {
 							// Only a receiver that is there first can be written to.
 							waitAdvert(a)
 						}
-						if err := a.Send(ctx, tag, src); err != nil {
+						if err := fabric.Send(ctx, a, tag, src); err != nil {
 							t.Error(err)
 						}
 					})
@@ -135,7 +135,7 @@ func TestRegisteredMismatch(t *testing.T) {
 			pattern(src, 1)
 			ctx, cancel := context.WithCancel(context.Background())
 			var wg sync.WaitGroup
-			wg.Go(func() { a.Send(ctx, &tt.tag, src) })
+			wg.Go(func() { fabric.Send(ctx, a, &tt.tag, src) })
 			err := b.Recv(ctx, &fabric.Tag{1}, dst)
 			cancel()
 			wg.Wait()
@@ -167,7 +167,7 @@ func TestCancelledBufferIsNotWritten(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	clear(dst)
-	if err := a.Send(context.Background(), &fabric.Tag{1}, src); err == nil {
+	if err := fabric.Send(context.Background(), a, &fabric.Tag{1}, src); err == nil {
 		t.Error("sent to a buffer that was withdrawn")
 	}
 	if !bytes.Equal(dst, make([]byte, n)) {
@@ -219,7 +219,7 @@ func TestBufferOfManyRegions(t *testing.T) {
 	pattern(src, 3)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if err := a.Send(context.Background(), &fabric.Tag{}, src); err != nil {
+		if err := fabric.Send(context.Background(), a, &fabric.Tag{}, src); err != nil {
 			t.Error(err)
 		}
 	})

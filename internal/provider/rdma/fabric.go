@@ -7,12 +7,14 @@ import (
 	"sync"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/linktable"
 )
 
 var errClosed = fabric.ErrClosed
 
-// Fabric is one rank's fabric over RDMA. It implements fabric.Fabric,
-// fabric.Allocator and fabric.Counter.
+var _ fabric.Fabric = (*Fabric)(nil)
+
+// Fabric is one rank's fabric.Fabric over RDMA.
 type Fabric struct {
 	cfg  Config
 	boot fabric.Fabric
@@ -24,17 +26,12 @@ type Fabric struct {
 	memory    memory
 	books     ledger
 
-	mu     sync.Mutex // guards what follows, and changes of memory
-	links  map[linkKey]*entry
-	paths  map[int]Path // by peer
-	closed bool
-	fault  error // the first error of releasing something
+	links  linktable.Table[*entry]
 	making sync.WaitGroup
-}
 
-type linkKey struct {
-	peer int
-	ch   fabric.Channel
+	mu    sync.Mutex   // guards what follows, changes of memory, and the end of ctx
+	paths map[int]Path // by peer
+	fault error        // the first error of releasing something
 }
 
 // entry is a link, or one that is being set up.
@@ -55,7 +52,7 @@ func New(ctx context.Context, boot fabric.Fabric, cfg Config) (*Fabric, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	f := &Fabric{cfg: cfg, boot: boot, links: map[linkKey]*entry{}, paths: map[int]Path{}}
+	f := &Fabric{cfg: cfg, boot: boot, paths: map[int]Path{}}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.inventory = inventory{cfg: &f.cfg, books: &f.books, rank: boot.Rank()}
 	f.memory = memory{cfg: &f.cfg, books: &f.books, inventory: &f.inventory}
@@ -86,8 +83,8 @@ func (f *Fabric) Size() int { return f.boot.Size() }
 
 // Link implements fabric.Fabric.
 func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.Link, error) {
-	if peer < 0 || peer >= f.Size() || peer == f.Rank() {
-		return nil, fmt.Errorf("rdma: rank %d has no link to rank %d (of %d ranks)", f.Rank(), peer, f.Size())
+	if err := linktable.CheckPeer("rdma", f.Rank(), peer, f.Size()); err != nil {
+		return nil, err
 	}
 	switch {
 	case ch&setupChannels == setupChannels, ch&fabric.ProviderChannels == 0 && ch&setupChannels != 0:
@@ -95,12 +92,15 @@ func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.
 	case ch == fabric.Control || ch >= fabric.ProviderChannels:
 		return f.boot.Link(ctx, peer, ch)
 	}
-	e, first, err := f.entry(linkKey{peer, ch})
+	e, first, err := f.links.Get(linktable.Key{Peer: peer, Channel: ch}, (*entry).failed, func() *entry {
+		f.making.Add(1)
+		return &entry{ready: make(chan struct{})}
+	})
 	if err != nil {
 		return nil, err
 	}
 	if first {
-		f.make(ctx, linkKey{peer, ch}, e)
+		f.make(ctx, peer, ch, e)
 	}
 	select {
 	case <-e.ready:
@@ -112,55 +112,43 @@ func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.
 	}
 }
 
-// entry returns the entry of a link. The first caller has to make the link.
-func (f *Fabric) entry(k linkKey) (e *entry, first bool, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return nil, false, errClosed
+// failed reports whether the link could not be set up.
+func (e *entry) failed() bool {
+	select {
+	case <-e.ready:
+		return e.err != nil
+	default:
+		return false
 	}
-	if e = f.links[k]; e == nil {
-		e = &entry{ready: make(chan struct{})}
-		f.links[k] = e
-		f.making.Add(1)
-		first = true
-	}
-	return e, first, nil
 }
 
 // make makes a link, unless ctx ends or the fabric is closed first. After a failure it
 // may be tried again.
-func (f *Fabric) make(ctx context.Context, k linkKey, e *entry) {
+func (f *Fabric) make(ctx context.Context, peer int, ch fabric.Channel, e *entry) {
 	defer f.making.Done()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(f.ctx, func() { cancel(errClosed) })()
-	e.link, e.err = f.establish(ctx, k.peer, k.ch)
-	if e.err != nil {
-		f.mu.Lock()
-		delete(f.links, k)
-		f.mu.Unlock()
-	}
+	e.link, e.err = f.establish(ctx, peer, ch)
 	close(e.ready)
 }
 
 // Close implements fabric.Fabric.
 func (f *Fabric) Close() error {
-	f.mu.Lock()
-	if f.closed {
-		f.mu.Unlock()
+	if !f.links.Close() {
 		return nil
 	}
-	f.closed = true
-	f.mu.Unlock()
+	f.mu.Lock()
 	f.cancel()
-	f.making.Wait() // links does not change after this
-	for _, e := range f.links {
+	f.mu.Unlock()
+	f.making.Wait()
+	links := f.links.All()
+	for _, e := range links {
 		if e.link != nil {
 			e.link.Close()
 		}
 	}
-	for _, e := range f.links {
+	for _, e := range links {
 		if l, ok := e.link.(*Link); ok {
 			<-l.ended
 		}
@@ -186,16 +174,14 @@ func (f *Fabric) note(err error) {
 // Resources returns the number of objects that the fabric has on its devices.
 func (f *Fabric) Resources() Resources { return f.books.read() }
 
-// Traffic implements fabric.Counter: the sum over all links.
-func (f *Fabric) Traffic() fabric.Traffic {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var t fabric.Traffic
-	for _, e := range f.links {
+// Traffic implements fabric.Fabric: the sum over the links over RDMA and those that the
+// boot fabric has instead.
+func (f *Fabric) Traffic() (t fabric.Traffic) {
+	for _, e := range f.links.All() {
 		select {
 		case <-e.ready:
-			if c, ok := e.link.(fabric.Counter); ok {
-				t = t.Add(c.Traffic())
+			if e.link != nil {
+				t = t.Add(e.link.Traffic())
 			}
 		default:
 		}

@@ -136,7 +136,7 @@ func TestFallback(t *testing.T) {
 			if _, isRDMA := a.(*rdma.Link); isRDMA != (peer == 1) {
 				t.Errorf("link to rank %d is a %T", peer, a)
 			}
-			if err := a.Send(context.Background(), &fabric.Tag{}, []byte("hi")); err != nil {
+			if err := fabric.Send(context.Background(), a, &fabric.Tag{}, []byte("hi")); err != nil {
 				t.Fatal(err)
 			}
 			if err := b.Recv(context.Background(), &fabric.Tag{}, make([]byte, 2)); err != nil {

@@ -2,6 +2,7 @@ package rdma
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,8 +11,10 @@ import (
 	"thundercollective/internal/traffic"
 )
 
-// Link is a path to one peer over one or more rails. It implements fabric.Link,
-// fabric.Backlog and fabric.Counter. Its parts do the work:
+var _ fabric.Link = (*Link)(nil)
+
+// Link is a path to one peer over one or more rails. It implements fabric.Link. Its parts
+// do the work:
 //
 //	sender    sends messages from their callers' buffers
 //	receiver  receives the message that a caller waits for
@@ -69,21 +72,10 @@ func (f *Fabric) newLink(peer int, boot fabric.Link, p *plan) *Link {
 	return l
 }
 
-// Send implements fabric.Link.
-func (l *Link) Send(ctx context.Context, tag *fabric.Tag, b []byte) error {
-	return l.toPeer.send(ctx, tag, b)
-}
-
-// Post implements fabric.Poster.
+// Post implements fabric.Link.
 func (l *Link) Post(tag *fabric.Tag, b []byte) (bool, error) { return l.toPeer.post(tag, b) }
 
-// Flush implements fabric.Poster.
-func (l *Link) Flush(ctx context.Context) error { return l.toPeer.await(ctx, 0) }
-
-// Mover implements fabric.Backlog.
-func (l *Link) Mover() any { return l.f }
-
-// Await implements fabric.Backlog. Posted messages make progress even while no call is
+// Await implements fabric.Link. Posted messages make progress even while no call is
 // under way.
 func (l *Link) Await(ctx context.Context, left int) error { return l.toPeer.await(ctx, left) }
 
@@ -112,5 +104,13 @@ func (l *Link) Close() error {
 	return nil
 }
 
-// Traffic implements fabric.Counter.
+// Take implements fabric.Link.
+func (l *Link) Take(context.Context, *fabric.Tag, int) ([]byte, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// Borrow implements fabric.Link.
+func (l *Link) Borrow() int { return -1 }
+
+// Traffic implements fabric.Link.
 func (l *Link) Traffic() fabric.Traffic { return l.traffic.Read() }

@@ -36,7 +36,7 @@ func sendStream(ctx context.Context, l fabric.Link, seed uint64, count int) erro
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for i := range count {
 		tag, b := message(rng, i)
-		if err := l.Send(ctx, tag, b); err != nil {
+		if err := fabric.Send(ctx, l, tag, b); err != nil {
 			return fmt.Errorf("sending message %d: %w", i, err)
 		}
 	}
@@ -108,7 +108,7 @@ func TestSilenceIsAnError(t *testing.T) {
 	a, b := j.join(t, 0, 1, 1)
 	ctx := context.Background()
 	tag := &fabric.Tag{1}
-	if err := a.Send(ctx, tag, []byte("heard")); err != nil {
+	if err := fabric.Send(ctx, a, tag, []byte("heard")); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Recv(ctx, tag, make([]byte, 5)); err != nil {
@@ -117,7 +117,7 @@ func TestSilenceIsAnError(t *testing.T) {
 	silent.Store(true)
 	var err error
 	for err == nil {
-		err = a.Send(ctx, tag, make([]byte, 1000))
+		err = fabric.Send(ctx, a, tag, make([]byte, 1000))
 	}
 	var lost *fabric.LostError
 	if !errors.As(err, &lost) || lost.Peer != 1 {

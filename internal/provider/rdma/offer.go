@@ -14,7 +14,7 @@ import (
 // channel c is set up, and its peer watched, on channel setupChannels|c. They are the
 // upper half of the provider channels; the lower half is free for a provider on top of
 // this one.
-const setupChannels = fabric.ProviderChannels | fabric.UserChannels
+const setupChannels = fabric.ProviderChannels | fabric.FirstReservedChannel
 
 // protocol is the version of everything that both ends have to agree on.
 const protocol = 1
@@ -92,7 +92,7 @@ func swap(ctx context.Context, boot fabric.Link, step byte, ours, theirs any) er
 	// receiver.
 	var wg sync.WaitGroup
 	var sendErr error
-	wg.Go(func() { sendErr = boot.Send(ctx, noteTag(step), out) })
+	wg.Go(func() { sendErr = fabric.Send(ctx, boot, noteTag(step), out) })
 	err = boot.Recv(ctx, noteTag(step), in)
 	wg.Wait()
 	if err == nil {

@@ -160,6 +160,8 @@ func conformance(t *testing.T, opt rdmatest.Options, cfg rdma.Config) {
 			}
 			return fs
 		},
-		Kill: func(f fabric.Fabric) { jobs[f].kill(f.Rank()) },
+		Kill:      func(f fabric.Fabric) { jobs[f].kill(f.Rank()) },
+		Abilities: fabrictest.Abilities{ZeroCopy: opt.RC}, // unreliable devices write to slots only
+		Copied:    func(l fabric.Link) uint64 { return rdma.StatsOf(l).Copied },
 	})
 }

@@ -10,9 +10,10 @@ import (
 	"thundercollective/internal/provider/rdma/internal/hca"
 )
 
-// A region is memory of Alloc, registered with every device of the fabric.
+// A region is memory of Alloc or Register, registered with every device of the fabric.
 type region struct {
 	mem []byte
+	own bool       // of Alloc: it is unmapped in the end
 	mrs [][]hca.MR // by device; several where the device limits their size
 	len []int      // by device: the size of each registration
 }
@@ -28,7 +29,7 @@ func (g *region) on(d *device, b []byte) hca.MR {
 	return g.mrs[d.num][off/size]
 }
 
-// memory holds the regions of Alloc. Fabric.mu guards changes; the list is read without
+// memory holds the regions. Fabric.mu guards changes; the list is read without
 // a lock.
 type memory struct {
 	cfg       *Config
@@ -59,23 +60,43 @@ func (m *memory) find(b []byte) *region {
 
 // alloc returns n bytes of memory that is registered with every device.
 func (m *memory) alloc(n int) ([]byte, error) {
-	devices := m.inventory.devices
-	if len(devices) == 0 {
-		return make([]byte, n), nil // the boot fabric has all links
-	}
 	const page = 16 << 10 // a multiple of the page size of every supported system
 	mem, err := m.cfg.Host.Map((n + page - 1) &^ (page - 1))
 	if err != nil {
 		return nil, fmt.Errorf("rdma: allocating %d bytes: %w", n, err)
 	}
-	g := &region{mem: mem, mrs: make([][]hca.MR, len(devices)), len: make([]int, len(devices))}
+	if err := m.add(&region{mem: mem, own: true}); err != nil {
+		return nil, fmt.Errorf("rdma: allocating %d bytes: %w", n, err)
+	}
+	return mem[:n:n], nil
+}
+
+// register registers memory that was allocated elsewhere with every device.
+func (m *memory) register(b []byte) error {
+	if len(b) == 0 || len(m.inventory.devices) == 0 {
+		return nil
+	}
+	if err := m.add(&region{mem: b}); err != nil {
+		return fmt.Errorf("rdma: registering %d bytes: %w", len(b), err)
+	}
+	return nil
+}
+
+// add registers a region with every device. It drops the region if that fails.
+func (m *memory) add(g *region) error {
+	const least = 16 << 10 // bytes that every device registers at once
+	if m.overlaps(g) {
+		return errors.New("a part of it is registered already")
+	}
+	devices := m.inventory.devices
+	g.mrs, g.len = make([][]hca.MR, len(devices)), make([]int, len(devices))
 	for i, d := range devices {
-		g.len[i] = int(min(int64(len(mem)), max(d.lim.MaxMRSize, page)))
-		for rest := mem; len(rest) > 0; {
+		g.len[i] = int(min(int64(len(g.mem)), max(d.lim.MaxMRSize, least)))
+		for rest := g.mem; len(rest) > 0; {
 			part := rest[:min(len(rest), g.len[i])]
 			mr, err := d.register(m.books, part)
 			if err != nil {
-				return nil, errors.Join(fmt.Errorf("rdma: allocating %d bytes: %w", n, err), m.drop(g))
+				return errors.Join(err, m.drop(g))
 			}
 			g.mrs[i] = append(g.mrs[i], mr)
 			rest = rest[len(part):]
@@ -85,7 +106,15 @@ func (m *memory) alloc(n int) ([]byte, error) {
 		i, _ := slices.BinarySearchFunc(all, g, byAddress)
 		return slices.Insert(all, i, g)
 	})
-	return mem[:n:n], nil
+	return nil
+}
+
+// overlaps reports whether a part of a region belongs to another one.
+func (m *memory) overlaps(g *region) bool {
+	all := m.regions.Load()
+	return all != nil && slices.ContainsFunc(*all, func(h *region) bool {
+		return address(g.mem) < address(h.mem)+uint64(len(h.mem)) && address(h.mem) < address(g.mem)+uint64(len(g.mem))
+	})
 }
 
 func byAddress(a, b *region) int { return cmp.Compare(address(a.mem), address(b.mem)) }
@@ -102,17 +131,36 @@ func (m *memory) set(edit func([]*region) []*region) {
 
 // free releases memory of alloc.
 func (m *memory) free(b []byte) error {
-	if len(m.inventory.devices) == 0 {
+	g := m.remove(b, true)
+	if g == nil {
+		return errors.New("rdma: free of memory that Alloc did not return")
+	}
+	return m.drop(g)
+}
+
+// unregister ends the registration of memory that was allocated elsewhere.
+func (m *memory) unregister(b []byte) error {
+	if len(b) == 0 || len(m.inventory.devices) == 0 {
 		return nil
 	}
+	g := m.remove(b, false)
+	if g == nil {
+		return errors.New("rdma: unregistering memory that is not registered")
+	}
+	return m.drop(g)
+}
+
+// remove takes the region that begins with b, of alloc or not, off the list; nil if there
+// is none.
+func (m *memory) remove(b []byte, own bool) *region {
 	g := m.find(b)
-	if g == nil || address(g.mem) != address(b) {
-		return errors.New("rdma: free of memory that Alloc did not return")
+	if g == nil || address(g.mem) != address(b) || g.own != own {
+		return nil
 	}
 	m.set(func(all []*region) []*region {
 		return slices.DeleteFunc(all, func(h *region) bool { return h == g })
 	})
-	return m.drop(g)
+	return g
 }
 
 // drop releases a region.
@@ -122,6 +170,9 @@ func (m *memory) drop(g *region) error {
 		for _, mr := range mrs {
 			release(&m.books.mrs, mr, &first)
 		}
+	}
+	if !g.own {
+		return first
 	}
 	if err := m.cfg.Host.Unmap(g.mem); first == nil {
 		first = err

@@ -50,29 +50,6 @@ const (
 	direct         // written to the receiver's memory
 )
 
-// send sends b and returns when b may be reused.
-func (t *sender) send(ctx context.Context, tag *fabric.Tag, b []byte) error {
-	l := t.l
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	t.begin(ctx)
-	defer t.end()
-	if err := t.fault(); err != nil {
-		return t.quit(err)
-	}
-	op := t.newOp(tag, b)
-	t.pump()
-	for !op.done {
-		if err := t.fault(); err != nil {
-			return t.quit(err)
-		}
-		l.engine.wait(&t.side)
-		t.pump()
-	}
-	t.tidy()
-	return nil
-}
-
 // post begins to send b; done reports whether b may be reused.
 func (t *sender) post(tag *fabric.Tag, b []byte) (done bool, err error) {
 	l := t.l
@@ -83,11 +60,9 @@ func (t *sender) post(tag *fabric.Tag, b []byte) (done bool, err error) {
 	if err := t.fault(); err != nil {
 		return false, t.quit(err)
 	}
-	op := t.newOp(tag, b)
+	t.newOp(tag, b)
 	t.pump()
-	done = op.done
-	t.tidy()
-	return done, nil
+	return t.tidy() == 0, nil
 }
 
 // await waits until at most left of the posted buffers are still in use.
@@ -143,7 +118,7 @@ func (t *sender) quit(err error) error {
 }
 
 // newOp queues a message.
-func (t *sender) newOp(tag *fabric.Tag, b []byte) *sendOp {
+func (t *sender) newOp(tag *fabric.Tag, b []byte) {
 	var op *sendOp
 	if n := len(t.spare); n > 0 {
 		op, t.spare = t.spare[n-1], t.spare[:n-1]
@@ -154,7 +129,6 @@ func (t *sender) newOp(tag *fabric.Tag, b []byte) *sendOp {
 	t.msg++
 	t.queue.push(op)
 	t.open.push(op)
-	return op
 }
 
 // tidy removes the messages at the front whose buffers may be reused, and returns the

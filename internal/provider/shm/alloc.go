@@ -14,12 +14,15 @@ import (
 
 // sharing is the memory of Alloc, ours and that of peers.
 type sharing struct {
+	f *Fabric
+
 	mu     sync.Mutex
-	own    []allocation       // by address
-	theirs map[reach]*segment // what was mapped of peers
+	own    []allocation         // by address
+	theirs map[foreign]*segment // what was mapped of peers
 	closed bool
 
-	fetching sync.Mutex // held while memory of a peer is being mapped
+	fetching     sync.Mutex // held while memory of a peer is being mapped
+	unregistered sync.Once  // the warning that the bootstrap copies
 
 	tried   [remembered]span // other memory that was found to be readable, lately
 	tryNext int              // where the next one goes
@@ -34,41 +37,54 @@ type allocation struct {
 	start, end uintptr
 	serial     uint32
 	seg        *segment
-	heap       []byte // instead of seg, where no memory can be shared
+	registered bool // with the bootstrap
 
-	passed   []int  // the peers that have it
-	meetings uint32 // how many peers there were then
+	passed  []int  // the peers that have it
+	sharers uint32 // how many peers there were then
 }
 
-// A reach names memory of a peer.
-type reach struct {
+// foreign names memory of a peer.
+type foreign struct {
 	peer   int
 	serial uint32
 }
 
-// Alloc implements fabric.Allocator.
+// Alloc implements fabric.Fabric. The memory is registered with the bootstrap, so that it
+// crosses to other machines without a copy, too, if it can. Where no memory can be shared
+// it is that of the bootstrap.
 func (f *Fabric) Alloc(n int) ([]byte, error) {
-	s := &f.shared
+	switch {
+	case f.home == nil:
+		return f.cfg.Bootstrap.Alloc(n)
+	case n <= 0:
+		return nil, fmt.Errorf("shm: allocating %d bytes: ask for at least one", n)
+	}
+	return f.shared.alloc(n)
+}
+
+func (s *sharing) alloc(n int) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, fabric.ErrClosed
 	}
-	var b []byte
-	a := allocation{serial: uint32(f.nextSerial())}
-	if f.home == nil {
-		b = make([]byte, max(n, 1))
-		a.heap = b
-	} else {
-		seg, err := newSegment(max(n, 1), f.id, uint64(a.serial))
-		if err != nil {
-			return nil, err
-		}
-		seg.populate()
-		b, a.seg = seg.body(), seg
+	a := allocation{serial: uint32(s.f.nextSerial())}
+	seg, err := newSegment(n, s.f.id, uint64(a.serial))
+	if err != nil {
+		return nil, err
 	}
-	a.start = addressOf(b)
+	seg.populate()
+	b := seg.body()
+	a.seg, a.start = seg, addressOf(b)
 	a.end = a.start + uintptr(len(b))
+	if err := s.f.cfg.Bootstrap.Register(b); err == nil {
+		a.registered = true
+	} else {
+		s.unregistered.Do(func() {
+			s.f.cfg.Logger.Warn("memory of Alloc cannot be registered, so it is copied on its way to other machines",
+				"over", s.f.cfg.Bootstrap.Name(), "why", err)
+		})
+	}
 	i, _ := s.find(a.start)
 	s.own = slices.Insert(s.own, i, a)
 	return b[:n:n], nil
@@ -89,48 +105,62 @@ func (s *sharing) find(address uintptr) (int, bool) {
 	})
 }
 
-// Free implements fabric.Allocator. Peers let go of their mappings when they next
-// map something.
+// Free implements fabric.Fabric. Peers let go of their mappings when they next map
+// something.
 func (f *Fabric) Free(b []byte) error {
-	s := &f.shared
+	if f.home == nil {
+		return f.cfg.Bootstrap.Free(b)
+	}
+	return f.shared.free(b)
+}
+
+func (s *sharing) free(b []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, ok := s.find(addressOf(b))
 	if !ok || s.own[i].start != addressOf(b) {
-		return errors.New("shm: free of memory that Alloc did not return")
+		return errors.New("shm: freeing memory that Alloc did not return")
 	}
-	for _, peer := range s.own[i].passed {
-		f.met(peer).passage.withdraw(uint64(s.own[i].serial))
+	a := s.own[i]
+	for _, peer := range a.passed {
+		s.f.met(peer).passage.withdraw(uint64(a.serial))
 	}
-	s.own[i].release()
 	s.own = slices.Delete(s.own, i, i+1)
-	return nil
+	var err error
+	if a.registered {
+		err = s.f.cfg.Bootstrap.Unregister(a.seg.body())
+	}
+	a.release()
+	return err
 }
 
+// release gives up the memory, which must not be registered any more.
 func (a *allocation) release() {
-	if a.seg == nil {
-		return
-	}
 	a.seg.header().freed.Store(1)
 	a.seg.close()
 }
 
-// Share implements fabric.Sharer.
-func (f *Fabric) Share(b []byte) (h fabric.Handle, ok bool) {
-	s := &f.shared
+// Register implements fabric.Fabric: it is the bootstrap that may need it.
+func (f *Fabric) Register(b []byte) error { return f.cfg.Bootstrap.Register(b) }
+
+// Unregister implements fabric.Fabric.
+func (f *Fabric) Unregister(b []byte) error { return f.cfg.Bootstrap.Unregister(b) }
+
+// share names memory of Alloc to peers.
+func (s *sharing) share(b []byte) (h fabric.Handle, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := addressOf(b)
 	i, ok := s.find(at)
-	if !ok || at+uintptr(len(b)) > s.own[i].end || s.own[i].seg == nil {
+	if !ok || at+uintptr(len(b)) > s.own[i].end {
 		return h, false
 	}
 	a := &s.own[i]
-	if n := f.meetings.Load(); n != a.meetings {
-		f.passTo(a)
-		a.meetings = n
+	if n := s.f.sharers.Load(); n != a.sharers {
+		s.passTo(a)
+		a.sharers = n
 	}
-	copy(h[0:4], f.id[:]) // no other rank's memory has a handle like that
+	copy(h[0:4], s.f.id[:]) // no other rank's memory has a handle like that
 	binary.LittleEndian.PutUint32(h[4:], a.serial)
 	binary.LittleEndian.PutUint64(h[8:], uint64(at-a.start))
 	return h, true
@@ -138,94 +168,64 @@ func (f *Fabric) Share(b []byte) (h fabric.Handle, ok bool) {
 
 // passTo passes an allocation to all peers that do not have it and could map it. One to
 // which that fails is gone, or will say that it did not arrive.
-func (f *Fabric) passTo(a *allocation) {
-	for peer := range f.Size() {
-		if peer == f.Rank() || !f.Shares(peer) || slices.Contains(a.passed, peer) {
+func (s *sharing) passTo(a *allocation) {
+	for peer := range s.f.Size() {
+		p := s.f.met(peer)
+		if p == nil || p.home == nil || slices.Contains(a.passed, peer) {
 			continue
 		}
-		if err := f.met(peer).passage.pass(uint64(a.serial), a.seg); err != nil {
-			f.cfg.Logger.Debug("memory of Alloc cannot be shared", "peer", peer, "why", err)
+		if err := p.passage.pass(uint64(a.serial), a.seg); err != nil {
+			s.f.cfg.Logger.Debug("memory of Alloc cannot be shared", "peer", peer, "why", err)
 			continue
 		}
 		a.passed = append(a.passed, peer)
 	}
 }
 
-// Shares implements fabric.Sharer. It waits for nobody: a pair that has not met
-// does not share yet.
-func (f *Fabric) Shares(peer int) bool {
-	if peer == f.Rank() {
-		return f.home != nil
-	}
-	p := f.met(peer)
-	return p != nil && p.home != nil
-}
-
-// met returns what is known about a peer, if it is already.
-func (f *Fabric) met(peer int) *pair {
-	f.mu.Lock()
-	p := f.pairs[peer]
-	f.mu.Unlock()
-	if p == nil {
-		return nil
-	}
-	select {
-	case <-p.ready:
-		return p
-	default:
-		return nil
-	}
-}
-
-// Reach implements fabric.Sharer.
-func (f *Fabric) Reach(peer int, h fabric.Handle, n int) ([]byte, error) {
-	p := f.met(peer)
-	if p == nil || p.home == nil {
-		return nil, fmt.Errorf("shm: no memory is shared with rank %d", peer)
-	}
+// reach returns the n bytes that a peer has named.
+func (s *sharing) reach(p *pair, h fabric.Handle, n int) ([]byte, error) {
 	h[len(h)-1] = 0
 	if !bytes.Equal(h[0:4], p.id[0:4]) {
-		return nil, fmt.Errorf("shm: rank %d names no memory of its own", peer)
+		return nil, fmt.Errorf("shm: rank %d names no memory of its own", p.peer)
 	}
 	serial, off := binary.LittleEndian.Uint32(h[4:]), binary.LittleEndian.Uint64(h[8:])
-	seg, err := f.shared.theirsAt(reach{peer, serial})
+	seg, err := s.mapped(foreign{p.peer, serial})
 	if err == nil && seg == nil {
-		seg, err = f.fetch(p, reach{peer, serial})
+		seg, err = s.fetch(p, foreign{p.peer, serial})
 	}
 	if err != nil {
 		return nil, err
 	}
 	if size := uint64(len(seg.body())); off > size || uint64(n) > size-off {
-		return nil, fmt.Errorf("shm: rank %d names %d bytes at %d of %d", peer, n, off, size)
+		return nil, fmt.Errorf("shm: rank %d names %d bytes at %d of %d", p.peer, n, off, size)
 	}
 	return seg.body()[off:][:n:n], nil
 }
 
-// theirsAt returns memory of a peer, if it is mapped already.
-func (s *sharing) theirsAt(r reach) (*segment, error) {
+// mapped returns memory of a peer, if it is mapped already.
+func (s *sharing) mapped(k foreign) (*segment, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, fabric.ErrClosed
 	}
-	return s.theirs[r], nil
+	return s.theirs[k], nil
 }
 
 // fetch maps memory of a peer, which has passed it before it named it.
-func (f *Fabric) fetch(p *pair, r reach) (*segment, error) {
-	s := &f.shared
+func (s *sharing) fetch(p *pair, k foreign) (*segment, error) {
 	s.fetching.Lock()
 	defer s.fetching.Unlock()
-	if seg, err := s.theirsAt(r); seg != nil || err != nil { // somebody else was faster
+	if seg, err := s.mapped(k); seg != nil || err != nil { // somebody else was faster
 		return seg, err
 	}
-	seg, err := p.fetch(f.ctx, uint64(r.serial), 0)
+	seg, err := p.fetch(s.f.ctx, uint64(k.serial), 0)
 	if err == nil && seg.header().freed.Load() != 0 {
 		seg.close()
 		err = errors.New("it was freed")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("shm: mapping memory of rank %d: %w", r.peer, err)
+		return nil, fmt.Errorf("shm: mapping memory of rank %d: %w", k.peer, err)
 	}
 	seg.populate()
 	s.mu.Lock()
@@ -236,9 +236,9 @@ func (f *Fabric) fetch(p *pair, r reach) (*segment, error) {
 	}
 	s.sweep()
 	if s.theirs == nil {
-		s.theirs = map[reach]*segment{}
+		s.theirs = map[foreign]*segment{}
 	}
-	s.theirs[r] = seg
+	s.theirs[k] = seg
 	return seg, nil
 }
 
@@ -252,7 +252,7 @@ func (s *sharing) sweep() {
 	}
 }
 
-// close unmaps everything.
+// close unmaps everything. The bootstrap, where some of it is registered, is closed before.
 func (s *sharing) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

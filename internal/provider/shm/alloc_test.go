@@ -1,6 +1,7 @@
 package shm_test
 
 import (
+	"context"
 	"sync"
 	"testing"
 
@@ -8,18 +9,29 @@ import (
 	"thundercollective/internal/provider/shm"
 )
 
-// acquaint makes two ranks meet.
-func acquaint(t *testing.T, fs []fabric.Fabric, a, b int) {
+// sharedBy has some ranks find out what they share, on a channel of their own.
+func sharedBy(t *testing.T, fs []fabric.Fabric, ch fabric.Channel, list ...int) []fabric.Memory {
 	t.Helper()
-	var both sync.WaitGroup
-	for _, p := range [][2]int{{a, b}, {b, a}} {
-		both.Go(func() {
-			if _, err := fs[p[0]].Link(t.Context(), p[1], 3); err != nil {
-				t.Error(err)
+	ms := make([]fabric.Memory, len(list))
+	var all sync.WaitGroup
+	for i, r := range list {
+		all.Go(func() {
+			var err error
+			if ms[i], err = fs[r].Memory(context.Background(), ch, list); err != nil || ms[i] == nil {
+				t.Errorf("rank %d: %v, %v", r, ms[i], err)
 			}
 		})
 	}
-	both.Wait()
+	all.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	t.Cleanup(func() {
+		for _, m := range ms {
+			m.Close()
+		}
+	})
+	return ms
 }
 
 // TestLatecomer: a rank that is met after memory was shared with others gets it as well, and
@@ -27,25 +39,28 @@ func acquaint(t *testing.T, fs []fabric.Fabric, a, b int) {
 func TestLatecomer(t *testing.T) {
 	fs := ranks(t, 3, shm.Config{})
 	for _, f := range fs {
-		defer f.Close()
+		t.Cleanup(func() { f.Close() })
 	}
-	owner := fs[0].(fabric.Sharer)
-	acquaint(t, fs, 0, 1)
+	owner := fs[0]
+	with1 := sharedBy(t, fs, 3, 0, 1)
 	mem, err := owner.Alloc(100)
 	if err != nil {
 		t.Fatal(err)
 	}
 	mem[7] = 42
+	var with2 []fabric.Memory
 	for _, peer := range []int{1, 2} {
+		ms := with1
 		if peer == 2 {
-			acquaint(t, fs, 0, 2)
+			with2 = sharedBy(t, fs, 4, 0, 2)
+			ms = with2
 		}
-		h, ok := owner.Share(mem)
+		h, ok := ms[0].Share(mem)
 		if !ok {
 			t.Fatal("memory of Alloc is not shared")
 		}
 		for range 2 { // mapped, and then known
-			got, err := fs[peer].(fabric.Sharer).Reach(0, h, 100)
+			got, err := ms[1].Map(0, h, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,15 +73,17 @@ func TestLatecomer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, _ := owner.Share(second)
-	if got, err := fs[1].(fabric.Sharer).Reach(0, h, 100); err != nil || len(got) != 100 {
+	h, _ := with1[0].Share(second)
+	if got, err := with1[1].Map(0, h, 100); err != nil || len(got) != 100 {
 		t.Errorf("got %d bytes, %v", len(got), err)
 	}
 	if err := owner.Free(second); err != nil {
 		t.Error(err)
 	}
+	with1[0].Close()
+	with2[0].Close()
 	fs[0].Close()
-	if _, err := fs[2].(fabric.Sharer).Reach(0, h, 100); err == nil {
+	if _, err := with2[1].Map(0, h, 100); err == nil {
 		t.Error("mapped memory that was freed")
 	}
 }

@@ -17,12 +17,12 @@ type bell struct {
 	_        [116]byte     // no two bells share a cache line, or a pair of them
 }
 
-// bells is how many bells a rank has. Channels share them: waking somebody for
+// bellCount is how many bells a rank has. Channels share them: waking somebody for
 // nothing is harmless.
-const bells = 32
+const bellCount = 32
 
 // homeSize is the length of the home segment's body.
-const homeSize = bells * int(unsafe.Sizeof(bell{}))
+const homeSize = bellCount * int(unsafe.Sizeof(bell{}))
 
 // bellNumber returns which bell a channel uses.
 func bellNumber(ch fabric.Channel) int {
@@ -34,8 +34,8 @@ func bellOf(home *segment, number int) *bell {
 	return (*bell)(unsafe.Pointer(&home.body()[uintptr(number)*unsafe.Sizeof(bell{})]))
 }
 
-// A rope rings a peer's bell.
-type rope struct {
+// A peerBell rings a peer's bell.
+type peerBell struct {
 	*bell
 	number int
 	// passage is through which to knock, where a process cannot wake those who sleep in
@@ -43,18 +43,18 @@ type rope struct {
 	passage *passage
 }
 
-// wake wakes the rank if it sleeps. Whatever it may be waiting for has been
-// written before, with an atomic store: either we see the sleeper here, or it sees
-// what was written before it sleeps. What was only published may still be on its way
-// when we look: then it sees it when it looks up again, which it does soon.
-func (r *rope) wake() {
+// wake wakes the peer if it sleeps. What it may be waiting for was written before, with
+// an atomic store: either we see the sleeper here, or it sees what was written before it
+// sleeps. What was only published (package publish) may not be visible yet: then the peer
+// sees it when its first nap is over.
+func (r *peerBell) wake() {
 	if r.sleepers.Load() != 0 {
 		r.ring()
 	}
 }
 
-// ring wakes whoever sleeps or is about to.
-func (r *rope) ring() {
+// ring wakes every goroutine that sleeps or is about to.
+func (r *peerBell) ring() {
 	r.rings.Add(1)
 	switch {
 	case r.passage == nil:
@@ -71,14 +71,14 @@ func (r *rope) ring() {
 // needs no longer than a line of memory takes from one core to another.
 var naps = [...]time.Duration{100 * time.Microsecond, time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond, time.Second}
 
-// A bed is where a rank sleeps until its bell rings.
-type bed struct {
+// An ownBell is where a rank sleeps until its bell rings.
+type ownBell struct {
 	*bell
 	alarm *alarm // what wakes sleepers where there are no futexes; else nil
 }
 
-// ring wakes whoever sleeps or is about to.
-func (b *bed) ring() {
+// ring wakes every goroutine that sleeps or is about to.
+func (b *ownBell) ring() {
 	b.rings.Add(1)
 	if b.alarm == nil {
 		futexWake(&b.rings)
@@ -89,7 +89,7 @@ func (b *bed) ring() {
 
 // sleep returns when the bell has rung since rings was read, or after the n-th nap in a
 // row. It may return at any time.
-func (b *bed) sleep(rings uint32, n int) {
+func (b *ownBell) sleep(rings uint32, n int) {
 	nap := naps[min(n, len(naps)-1)]
 	if b.alarm == nil {
 		futexWait(&b.rings, rings, nap)
@@ -99,7 +99,7 @@ func (b *bed) sleep(rings uint32, n int) {
 }
 
 // knocked is called when a peer has knocked.
-func (b *bed) knocked() {
+func (b *ownBell) knocked() {
 	b.knocks.Store(0) // before waking: who rings from now on knocks again
 	b.alarm.wake()
 }

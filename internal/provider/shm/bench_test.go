@@ -22,7 +22,7 @@ func BenchmarkMessage(b *testing.B) {
 			tag, buf := &fabric.Tag{1}, make([]byte, n)
 			b.SetBytes(int64(n))
 			for b.Loop() {
-				if done, err := near.(fabric.Poster).Post(tag, buf); !done || err != nil {
+				if done, err := near.Post(tag, buf); !done || err != nil {
 					b.Fatal(done, err)
 				}
 				if err := far.Recv(ctx, tag, buf); err != nil {
@@ -61,13 +61,13 @@ func BenchmarkPingPong(b *testing.B) {
 			tag := &fabric.Tag{1}
 			go func() {
 				buf := make([]byte, n)
-				for far.Recv(ctx, tag, buf) == nil && far.Send(ctx, tag, buf) == nil {
+				for far.Recv(ctx, tag, buf) == nil && fabric.Send(ctx, far, tag, buf) == nil {
 				}
 			}()
 			buf := make([]byte, n)
 			b.SetBytes(int64(2 * n))
 			for b.Loop() {
-				if err := near.Send(ctx, tag, buf); err != nil {
+				if err := fabric.Send(ctx, near, tag, buf); err != nil {
 					b.Fatal(err)
 				}
 				if err := near.Recv(ctx, tag, buf); err != nil {

@@ -8,21 +8,20 @@ import (
 
 	"thundercollective/fabric"
 	"thundercollective/internal/publish"
-	"thundercollective/internal/spin"
 )
 
 const (
-	// boardDepth is how many rounds a rank may be ahead of those who only look.
+	// boardDepth is how many rounds a rank may be ahead of ranks that only look.
 	boardDepth = 16
 	// boardRoom is the longest message. All entries of a rank are to stay in the
-	// second-level cache of those who read them.
+	// second-level cache of the ranks that read them.
 	boardRoom = 16 << 10
 	// boardInline is the longest message that is shown with its tag, in lines that
 	// follow each other; the shortest ones take only the first.
 	boardInline = 336
 	// boardSwapped is from how many bytes on two ranks swap (see Swap).
 	boardSwapped = 81
-	// boardReports is how often, in rounds, a rank says how far it is. It has to be
+	// boardReports is how often, in rounds, a rank reports how far it is. It has to be
 	// well below boardDepth, or ranks could wait for each other.
 	boardReports = 4
 	// boardPolls is how often an entry is looked for before anything else is.
@@ -73,10 +72,12 @@ func newPlace(l *link, p *page) place {
 	return s
 }
 
+var _ fabric.Board = (*board)(nil)
+
 // board implements fabric.Board.
 type board struct {
 	rank     int // this one's place in the list
-	hub      *hub
+	progress *progress
 	links    []*link // by rank; nil for this one
 	places   []place // by rank; nil until all are known
 	segments []*segment
@@ -177,7 +178,7 @@ func (b *board) Free() bool {
 	return true
 }
 
-// caughtUp says whether a rank no longer reads the entry that is to be written.
+// caughtUp reports whether a rank no longer reads the entry that is to be written.
 func (b *board) caughtUp(p *place) bool {
 	if p.link == nil || p.done+boardDepth >= b.round {
 		return true
@@ -188,14 +189,14 @@ func (b *board) caughtUp(p *place) bool {
 
 // await waits until a counter of a rank has come to least.
 func (b *board) await(ctx context.Context, rank int, counter *atomic.Uint64, least uint64) error {
-	if err := b.begin(ctx, b.hub, false); err != nil {
+	if err := b.begin(ctx, b.progress, false); err != nil {
 		return err
 	}
 	if b.spin.Shared {
 		b.cores.look(b)
 	}
 	b.cond = boardCondition{b, rank, counter, least}
-	err := b.hub.wait(ctx, b.places[rank].link, &b.cond, &b.spin)
+	err := b.progress.wait(ctx, b.places[rank].link, &b.cond, &b.spin)
 	if err != nil {
 		b.broken = err
 	}
@@ -293,36 +294,12 @@ func (b *board) prepare(n int) {
 	publish.Prepare(unsafe.Pointer(&e.data), min(n, boardPrepared))
 }
 
-// Close implements fabric.Board.
-func (b *board) Close() error {
+// close gives up the memory.
+func (b *board) close() {
 	b.forget()
 	b.broken = fabric.ErrClosed
-	for _, s := range b.segments {
-		s.closeIfAny()
+	for _, p := range b.segments {
+		p.closeIfAny()
 	}
 	b.places, b.swaps, b.segments = nil, nil, nil
-	return nil
-}
-
-// Board implements fabric.Boarder.
-func (f *Fabric) Board(ctx context.Context, ch fabric.Channel, ranks []int) (fabric.Board, error) {
-	b := &board{
-		hub: f.hub(ch), round: 1, showed: -1,
-		links: make([]*link, len(ranks)), segments: make([]*segment, len(ranks)),
-	}
-	b.spin = spin.Spinner{Budget: f.cfg.Spin, Shared: f.cfg.Crowded}
-	trouble, err := f.hang(ctx, b, ch, ranks)
-	if err != nil || trouble != nil {
-		b.Close()
-		if err == nil {
-			f.cfg.Logger.Debug("no board", "why", trouble)
-		}
-		return nil, err
-	}
-	for i, s := range b.segments {
-		p := (*page)(unsafe.Pointer(unsafe.SliceData(s.body())))
-		b.places = append(b.places, newPlace(b.links[i], p))
-		b.swaps = append(b.swaps, p.swap[:])
-	}
-	return b, nil
 }

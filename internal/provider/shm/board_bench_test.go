@@ -15,11 +15,12 @@ func BenchmarkBoard(b *testing.B) {
 	defer fs[1].Close()
 	tag := &fabric.Tag{1}
 	rounds := func(r int) error {
-		board, err := fs[r].(fabric.Boarder).Board(b.Context(), 1, []int{0, 1})
+		m, err := fs[r].Memory(b.Context(), 1, []int{0, 1})
 		if err != nil {
 			return err
 		}
-		defer board.Close()
+		defer m.Close()
+		board := m.Board()
 		buf := make([]byte, 8)
 		if r == 0 {
 			b.ResetTimer()

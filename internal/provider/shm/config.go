@@ -13,22 +13,24 @@ import (
 type Config struct {
 	// Bootstrap joins all ranks. The shm fabric takes it over: it carries the
 	// control channel and all pairs that do not share memory, and is closed with
-	// it.
+	// it. If it needs calls of its users to move messages on, it has to be told that
+	// they may wait elsewhere (tcp.Config.Background).
 	Bootstrap fabric.Fabric
-	// Near says which ranks may be on this machine; all if nil. Both ranks of a
-	// pair have to agree on that. Pairs that are not near do not even try.
+	// Near reports which ranks may be on this machine; all are if nil. All ranks have
+	// to agree: if two are near a third one, they are near each other. Pairs that are
+	// not near do not even try.
 	Near func(peer int) bool
 	// Require makes it an error for a pair not to share memory.
 	Require bool
-	// Private keeps memory that is not of Alloc from being read by peers, and this
-	// rank from reading theirs.
+	// Private keeps peers from reading memory that is not of Alloc, and this rank from
+	// reading theirs.
 	Private bool
 	// Spin is how long a waiting rank polls before it sleeps.
 	Spin time.Duration
-	// Crowded says that more ranks than cores share the machine: between polls,
-	// the core is offered to the others.
+	// Crowded: more ranks than cores share the machine, so between polls the core is
+	// offered to the others.
 	Crowded bool
-	// Logger is told which pairs share memory, and why others do not; warned if those
+	// Logger gets which pairs share memory and why others do not, as a warning if those
 	// are on one machine.
 	Logger *slog.Logger
 	// Portable does without what only Linux has, futexes and sockets without a name in a

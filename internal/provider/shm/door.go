@@ -66,8 +66,8 @@ func sweepDoors(dir string) {
 	}
 }
 
-// admit returns the connection of the peer, which has come already and says theirs. Who
-// says something else is sent away.
+// admit returns the connection of the peer, which has dialled already and sends theirs.
+// Connections that send anything else are closed.
 func (d door) admit(ctx context.Context, mine, theirs nonce) (*net.UnixConn, error) {
 	if err := d.SetDeadline(time.Now().Add(passTime)); err != nil {
 		return nil, err
@@ -123,30 +123,34 @@ func hear(ctx context.Context, conn *net.UnixConn, want nonce) error {
 	return nil
 }
 
-// join opens the passage to a peer whose offer was received. The lower rank opens the door.
-// trouble is why there is none, which both then know; err that the peer cannot be reached
-// at all.
-func (f *Fabric) join(ctx context.Context, boot fabric.Link, peer int, theirs nonce) (p *passage, trouble, err error) {
-	var conn *net.UnixConn
-	if f.Rank() < peer {
-		conn, trouble, err = f.receive(ctx, boot, theirs)
+// An introduction is how two ranks that have heard of each other over the bootstrap get a
+// Unix socket between them. trouble is why there is none, which both then know; err that
+// the peer cannot be reached at all.
+type introduction struct {
+	ctx          context.Context
+	boot         fabric.Link
+	mine, theirs nonce
+	portable     bool
+}
+
+// connect returns this end of the socket. The lower rank opens the door.
+func (in *introduction) connect(lower bool) (conn *net.UnixConn, trouble, err error) {
+	if lower {
+		conn, trouble, err = in.receive()
 	} else {
-		conn, trouble, err = f.visit(ctx, boot, theirs)
+		conn, trouble, err = in.visit()
 	}
-	if err != nil || trouble != nil {
-		if trouble != nil {
-			trouble = fmt.Errorf("no socket joins the two: %w", trouble)
-		}
-		return nil, trouble, err
+	if trouble != nil {
+		trouble = fmt.Errorf("no socket joins the two: %w", trouble)
 	}
-	return newPassage(conn, f.knocked), nil, nil
+	return conn, trouble, err
 }
 
 // receive opens a door, tells the peer where, and lets it in; and another one if the peer
 // cannot come there.
-func (f *Fabric) receive(ctx context.Context, boot fabric.Link, theirs nonce) (conn *net.UnixConn, trouble, err error) {
+func (in *introduction) receive() (conn *net.UnixConn, trouble, err error) {
 	for _, nameless := range []bool{true, false} {
-		if nameless && f.cfg.Portable {
+		if nameless && in.portable {
 			continue
 		}
 		d, closed := openDoor(nameless)
@@ -154,34 +158,34 @@ func (f *Fabric) receive(ctx context.Context, boot fabric.Link, theirs nonce) (c
 			trouble = closed
 			continue
 		}
-		conn, trouble, err = f.receiveAt(ctx, boot, d, theirs)
+		conn, trouble, err = in.receiveAt(d)
 		d.Close()
 		if trouble == nil || err != nil {
 			return conn, nil, err
 		}
 	}
-	return nil, trouble, sendNote(ctx, boot, &doorTag, note{text: trouble.Error()})
+	return nil, trouble, sendNote(in.ctx, in.boot, &doorTag, note{text: trouble.Error()})
 }
 
-func (f *Fabric) receiveAt(ctx context.Context, boot fabric.Link, d door, theirs nonce) (conn *net.UnixConn, trouble, err error) {
-	if err := sendNote(ctx, boot, &doorTag, note{text: d.Addr().String(), yes: true}); err != nil {
+func (in *introduction) receiveAt(d door) (conn *net.UnixConn, trouble, err error) {
+	if err := sendNote(in.ctx, in.boot, &doorTag, note{text: d.Addr().String(), yes: true}); err != nil {
 		return nil, nil, err
 	}
-	came, err := recvNote(ctx, boot, &doorTag)
+	came, err := recvNote(in.ctx, in.boot, &doorTag)
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case !came.yes:
 		return nil, errors.New(came.text), nil
 	}
-	conn, trouble = d.admit(ctx, f.id, theirs)
+	conn, trouble = d.admit(in.ctx, in.mine, in.theirs)
 	return conn, trouble, nil
 }
 
 // visit goes to the doors that the peer opens, until it gets in.
-func (f *Fabric) visit(ctx context.Context, boot fabric.Link, theirs nonce) (conn *net.UnixConn, trouble, err error) {
+func (in *introduction) visit() (conn *net.UnixConn, trouble, err error) {
 	for {
-		where, err := recvNote(ctx, boot, &doorTag)
+		where, err := recvNote(in.ctx, in.boot, &doorTag)
 		switch {
 		case err != nil:
 			return nil, nil, err
@@ -189,12 +193,12 @@ func (f *Fabric) visit(ctx context.Context, boot fabric.Link, theirs nonce) (con
 			return nil, errors.New(where.text), nil
 		}
 		came := note{yes: true}
-		conn, trouble := knockAt(where.text, f.id)
+		conn, trouble := knockAt(where.text, in.mine)
 		if trouble != nil {
 			came = note{text: trouble.Error()}
 		}
-		err = sendNote(ctx, boot, &doorTag, came)
-		if err == nil && trouble == nil && hear(ctx, conn, theirs) == nil {
+		err = sendNote(in.ctx, in.boot, &doorTag, came)
+		if err == nil && trouble == nil && hear(in.ctx, conn, in.theirs) == nil {
 			return conn, nil, conn.SetDeadline(time.Time{})
 		}
 		if conn != nil {

@@ -8,37 +8,35 @@ import (
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/linktable"
 )
+
+var _ fabric.Fabric = (*Fabric)(nil)
 
 // Fabric is one rank's fabric.Fabric over shared memory, and over the bootstrap
 // for peers that share none.
 type Fabric struct {
-	cfg  Config
-	host string
-	id   nonce    // of the home segment and of what Alloc returns
-	home *segment // where our bells are; nil where no memory can be shared
-	beds []bed    // by bell
+	cfg   Config
+	host  string
+	id    nonce     // of the home segment and of what Alloc returns
+	home  *segment  // where our bells are; nil where no memory can be shared
+	bells []ownBell // by number
 
-	serial   atomic.Uint32 // of the last segment; the home segment is the first
-	meetings atomic.Uint32 // peers so far with which memory is shared
+	serial  atomic.Uint32 // of the last segment; the home segment is the first
+	sharers atomic.Uint32 // peers so far with which memory is shared
+	mixed   atomic.Bool   // some peers share no memory; see mover
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
 
-	mu     sync.Mutex
-	pairs  map[int]*pair
-	links  map[linkKey]*opening
-	hubs   map[fabric.Channel]*hub
-	closed bool
+	mu         sync.Mutex
+	pairs      map[int]*pair
+	progresses map[fabric.Channel]*progress
+	links      linktable.Table[*opening]
 
 	shared  sharing
 	warning sync.Once // that neighbours share no memory, with the first of them
-}
-
-type linkKey struct {
-	peer int
-	ch   fabric.Channel
 }
 
 // An opening is a link from the moment somebody wants it.
@@ -60,7 +58,13 @@ func New(cfg Config) (*Fabric, error) {
 	}
 	f := &Fabric{
 		cfg: cfg, host: hostID(), id: newNonce(),
-		pairs: map[int]*pair{}, links: map[linkKey]*opening{}, hubs: map[fabric.Channel]*hub{},
+		pairs: map[int]*pair{}, progresses: map[fabric.Channel]*progress{},
+	}
+	f.shared.f = f
+	for peer := range f.Size() {
+		if peer != f.Rank() && !cfg.Near(peer) {
+			f.mixed.Store(true)
+		}
 	}
 	f.ctx, f.cancel = context.WithCancelCause(context.Background())
 	f.home, err = newSegment(homeSize, f.id, f.nextSerial())
@@ -68,11 +72,11 @@ func New(cfg Config) (*Fabric, error) {
 		cfg.Logger.Debug("no shared memory", "err", err)
 		return f, nil
 	}
-	f.beds = make([]bed, bells)
-	for i := range f.beds {
-		f.beds[i].bell = bellOf(f.home, i)
+	f.bells = make([]ownBell, bellCount)
+	for i := range f.bells {
+		f.bells[i].bell = bellOf(f.home, i)
 		if cfg.Portable {
-			f.beds[i].alarm = new(alarm)
+			f.bells[i].alarm = new(alarm)
 		}
 	}
 	return f, nil
@@ -86,12 +90,12 @@ func (f *Fabric) nextSerial() uint64 { return uint64(f.serial.Add(1)) }
 
 // knocked is called when a peer has knocked.
 func (f *Fabric) knocked(bell int) {
-	if bell < len(f.beds) && f.cfg.Portable {
-		f.beds[bell].knocked()
+	if bell < len(f.bells) && f.cfg.Portable {
+		f.bells[bell].knocked()
 	}
 }
 
-// Name implements fabric.Fabric. It says what there is to expect, and of pairs that have
+// Name implements fabric.Fabric. It tells what there is to expect, and of pairs that have
 // met what there is: "shm+tcp" when some peers share no memory, and the bootstrap's name
 // when none does.
 func (f *Fabric) Name() string {
@@ -110,7 +114,7 @@ func (f *Fabric) Name() string {
 	return "shm+" + boot
 }
 
-// apartFrom says whether it is known that no memory is shared with a peer.
+// apartFrom reports whether it is known that no memory is shared with a peer.
 func (f *Fabric) apartFrom(peer int) bool {
 	if f.home == nil || !f.cfg.Near(peer) {
 		return true
@@ -138,7 +142,7 @@ func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.
 	if p.home == nil {
 		return f.cfg.Bootstrap.Link(ctx, peer, ch)
 	}
-	o, err := f.open(p, linkKey{peer, ch})
+	o, err := f.open(p, linktable.Key{Peer: peer, Channel: ch})
 	if err != nil {
 		return nil, err
 	}
@@ -156,56 +160,48 @@ func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.
 }
 
 // open begins to open a link, once.
-func (f *Fabric) open(p *pair, k linkKey) (*opening, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return nil, fabric.ErrClosed
-	}
-	o := f.links[k]
-	if o == nil {
-		o = &opening{ready: make(chan struct{})}
-		f.links[k] = o
+func (f *Fabric) open(p *pair, k linktable.Key) (*opening, error) {
+	o, _, err := f.links.Get(k, nil, func() *opening {
+		o := &opening{ready: make(chan struct{})}
 		f.wg.Go(func() {
 			defer close(o.ready)
-			o.link, o.err = f.connect(p, k.peer, k.ch)
+			o.link, o.err = f.connect(p, k.Peer, k.Channel)
 		})
-	}
-	return o, nil
+		return o
+	})
+	return o, err
 }
 
-// hub returns what the links of a channel share.
-func (f *Fabric) hub(ch fabric.Channel) *hub {
+// progressOf returns what the links of a channel share.
+func (f *Fabric) progressOf(ch fabric.Channel) *progress {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	h := f.hubs[ch]
-	if h == nil {
-		h = &hub{bed: &f.beds[bellNumber(ch)], start: time.Now()}
-		f.hubs[ch] = h
+	p := f.progresses[ch]
+	if p == nil {
+		p = &progress{bell: &f.bells[bellNumber(ch)], start: time.Now()}
+		f.progresses[ch] = p
 	}
-	return h
+	return p
 }
 
 // Close implements fabric.Fabric.
 func (f *Fabric) Close() error {
-	f.mu.Lock()
-	if f.closed {
-		f.mu.Unlock()
+	if !f.links.Close() {
 		return nil
 	}
-	f.closed = true
-	f.mu.Unlock()
+	f.mu.Lock()
 	f.cancel(fabric.ErrClosed)
+	f.mu.Unlock()
 	f.wg.Wait() // nobody adds links or pairs any more
-	for _, o := range f.links {
+	for _, o := range f.links.All() {
 		if o.link != nil {
 			o.link.Close()
 		}
 	}
 	err := f.cfg.Bootstrap.Close()
 	f.shared.close()
-	for _, h := range f.hubs {
-		h.close()
+	for _, p := range f.progresses {
+		p.close()
 	}
 	for _, p := range f.pairs {
 		p.passage.closeIfAny()
@@ -215,16 +211,11 @@ func (f *Fabric) Close() error {
 	return err
 }
 
-// Traffic implements fabric.Counter: memory and bootstrap together, control
-// messages included.
+// Traffic implements fabric.Fabric: memory and bootstrap together, control messages
+// included.
 func (f *Fabric) Traffic() fabric.Traffic {
-	var t fabric.Traffic
-	if c, ok := f.cfg.Bootstrap.(fabric.Counter); ok {
-		t = c.Traffic()
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, o := range f.links {
+	t := f.cfg.Bootstrap.Traffic()
+	for _, o := range f.links.All() {
 		select {
 		case <-o.ready:
 			if o.link != nil {

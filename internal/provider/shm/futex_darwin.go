@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// futexes says that a process can wake those who sleep in another. What macOS has of that
+// futexes: a process can wake threads that sleep in another one. What macOS has of that
 // kind is private to it, or new: ranks knock.
 const futexes = false
 
@@ -17,5 +17,5 @@ func futexWake(*atomic.Uint32)                        {}
 // processes run, a program here has to sleep.
 func yield() { runtime.Gosched() }
 
-// core says the same on all processors: programs are not told.
+// core returns the same on all processors: programs cannot find out.
 func core() uint32 { return 0 }

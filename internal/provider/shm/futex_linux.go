@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// futexes says that a process can wake those who sleep in another.
+// futexes: a process can wake threads that sleep in another one.
 const futexes = true
 
 const (

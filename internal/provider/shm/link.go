@@ -10,30 +10,35 @@ import (
 	"thundercollective/internal/spin"
 )
 
-// errGone is what the end of the bootstrap connection says about a peer.
+// errGone is the cause when the bootstrap connection to a peer has ended.
 var errGone = errors.New("the peer has gone")
+
+var _ fabric.Link = (*link)(nil)
 
 // link is one rank's end of the two wires to a peer.
 type link struct {
-	peer int
-	hub  *hub
-	bell rope // the peer's
-	seg  *segment
-	boot fabric.Link // lives as long as the peer's end does
+	peer     int
+	progress *progress
+	mixed    *atomic.Bool // of the fabric: some peers share no memory
+	bell     peerBell     // the peer's
+	seg      *segment
+	boot     fabric.Link // lives as long as the peer's end does
 
-	out outbound
-	in  inbound
+	out   outbound
+	in    inbound
+	mover mover
 	// What crossed in rounds of a board, whose user alone counts it.
 	shown, seen tally
 
 	// Of a round trip, whose call holds both sides.
-	trip trip
-	home homecoming
+	trip roundTrip
+	back returned
 
 	closed    atomic.Bool
 	lost      atomic.Bool // the peer is gone
 	closeOnce sync.Once
-	watcher   sync.WaitGroup
+	quit      chan struct{}  // closed by Close
+	watcher   sync.WaitGroup // of the peer, and the mover
 }
 
 // inbound is the receiving side.
@@ -45,7 +50,7 @@ type inbound struct {
 
 // side is what both sides of a link have of their own.
 type side struct {
-	broken error // why it is of no more use
+	broken error // why it is unusable
 	// The context registered with, by its Done channel, and how to end that.
 	done <-chan struct{}
 	off  func() bool
@@ -54,10 +59,10 @@ type side struct {
 	messages, bytes atomic.Uint64
 }
 
-// newLink makes the end of a link whose segment both ranks have mapped. lower says
-// that this rank is the lower one, which sends in the first wire.
-func newLink(peer int, h *hub, b rope, seg *segment, boot fabric.Link, lower bool, s spin.Spinner) *link {
-	l := &link{peer: peer, hub: h, bell: b, seg: seg, boot: boot}
+// newLink makes one end of a link whose segment both ranks have mapped. lower is set if
+// this rank is the lower one, which sends in the first wire.
+func newLink(peer int, p *progress, mixed *atomic.Bool, b peerBell, seg *segment, boot fabric.Link, lower bool, s spin.Spinner) *link {
+	l := &link{peer: peer, progress: p, mixed: mixed, bell: b, seg: seg, boot: boot, quit: make(chan struct{})}
 	l.out.spin, l.in.spin = s, s
 	mine, theirs := 1, 0
 	if lower {
@@ -65,7 +70,7 @@ func newLink(peer int, h *hub, b rope, seg *segment, boot fabric.Link, lower boo
 	}
 	l.out.wire, l.in.wire = wireOf(seg, mine), wireOf(seg, theirs)
 	l.out.link = l
-	h.add(l)
+	p.add(l)
 	l.watcher.Go(l.watch)
 	return l
 }
@@ -75,16 +80,16 @@ func (l *link) watch() {
 	var b [1]byte
 	l.boot.Recv(context.Background(), &fabric.Tag{}, b[:])
 	l.lost.Store(true)
-	l.hub.interrupt()
+	l.progress.interrupt()
 }
 
 // begin prepares a call on one side.
 func (l *link) begin(ctx context.Context, s *side) error {
-	return s.begin(ctx, l.hub, l.closed.Load())
+	return s.begin(ctx, l.progress, l.closed.Load())
 }
 
 // begin prepares a call.
-func (s *side) begin(ctx context.Context, h *hub, closed bool) error {
+func (s *side) begin(ctx context.Context, p *progress, closed bool) error {
 	switch {
 	case s.broken != nil:
 	case closed:
@@ -98,7 +103,7 @@ func (s *side) begin(ctx context.Context, h *hub, closed bool) error {
 	if done := ctx.Done(); done != s.done {
 		s.forget()
 		if s.done = done; done != nil {
-			s.off = context.AfterFunc(ctx, h.interrupt)
+			s.off = context.AfterFunc(ctx, p.interrupt)
 		}
 	}
 	return nil
@@ -117,7 +122,7 @@ func (s *side) count(n int) {
 	s.bytes.Add(uint64(n))
 }
 
-// hopeless says why c will not be met any more.
+// hopeless returns why c will not be met any more, nil if it may be.
 func (l *link) hopeless(ctx context.Context, c condition) error {
 	lost := l.lost.Load()
 	switch {
@@ -188,7 +193,7 @@ func (l *link) take(ctx context.Context, tag *fabric.Tag, n int, b []byte, f fun
 		if off += k; off == n {
 			return nil
 		}
-		l.hub.push() // keep the peers busy, too
+		l.progress.push() // keep the peers busy, too
 	}
 }
 
@@ -197,10 +202,10 @@ func (l *link) arrived(ctx context.Context) error {
 	if l.in.met() {
 		return nil
 	}
-	return l.hub.wait(ctx, l, &l.in, &l.in.spin)
+	return l.progress.wait(ctx, l, &l.in, &l.in.spin)
 }
 
-// expect says what is wrong with the message that begins with the cell that has arrived.
+// expect returns what is wrong with the message that begins with the cell that has arrived.
 func (l *link) expect(tag *fabric.Tag, n int) error {
 	c := l.in.first()
 	if c.tag != *tag || c.length != uint64(n) {
@@ -213,13 +218,14 @@ func (l *link) expect(tag *fabric.Tag, n int) error {
 func (l *link) Close() error {
 	l.closeOnce.Do(func() {
 		l.closed.Store(true)
-		l.hub.interrupt()
+		close(l.quit)
+		l.progress.interrupt()
 		// Calls under way see closed and end; then nobody uses the memory.
 		l.out.mu.Lock()
 		l.drop()
 		l.out.forget()
 		l.out.mu.Unlock()
-		l.hub.remove(l)
+		l.progress.remove(l)
 		l.in.mu.Lock()
 		l.in.forget()
 		l.in.mu.Unlock()
@@ -232,7 +238,7 @@ func (l *link) Close() error {
 	return nil
 }
 
-// Traffic implements fabric.Counter.
+// Traffic implements fabric.Link.
 func (l *link) Traffic() fabric.Traffic {
 	return fabric.Traffic{
 		SentMessages: l.out.messages.Load() + l.shown.messages.Load(), SentBytes: l.out.bytes.Load() + l.shown.bytes.Load(),

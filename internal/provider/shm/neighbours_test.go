@@ -16,7 +16,7 @@ func newPages(near ...bool) (*board, []*page) {
 	pages := make([]*page, len(near))
 	for i := range pages {
 		pages[i] = new(page)
-		l := &link{peer: i, bell: rope{bell: new(bell)}}
+		l := &link{peer: i, bell: peerBell{bell: new(bell)}}
 		if i == 0 {
 			l = nil
 		}

@@ -59,7 +59,7 @@ func parseOffer(b []byte) (o offer) {
 }
 
 func sendOffer(ctx context.Context, l fabric.Link, o offer) error {
-	return l.Send(ctx, &offerTag, o.encode())
+	return fabric.Send(ctx, l, &offerTag, o.encode())
 }
 
 func recvOffer(ctx context.Context, l fabric.Link) (offer, error) {
@@ -85,7 +85,7 @@ func sendNote(ctx context.Context, l fabric.Link, tag *fabric.Tag, n note) error
 	if n.yes {
 		b[1] = 1
 	}
-	return l.Send(ctx, tag, b[:])
+	return fabric.Send(ctx, l, tag, b[:])
 }
 
 func recvNote(ctx context.Context, l fabric.Link, tag *fabric.Tag) (note, error) {
@@ -96,7 +96,7 @@ func recvNote(ctx context.Context, l fabric.Link, tag *fabric.Tag) (note, error)
 	return note{string(b[2 : 2+min(int(b[0]), noteSize-2)]), b[1] == 1}, nil
 }
 
-// An answer says whether an offer could be taken up.
+// An answer tells whether an offer could be taken up.
 type answer struct {
 	trouble error // why not
 	reads   bool  // the memory of the process could be read as well

@@ -16,6 +16,7 @@ const pairChannel = fabric.ProviderChannels
 
 // A pair is what is known about sharing memory with a peer.
 type pair struct {
+	peer    int
 	ready   chan struct{} // closed when the rest is set
 	err     error         // the question could not be settled
 	home    *segment      // the peer's; nil if no memory is shared
@@ -29,18 +30,21 @@ type pair struct {
 // pair returns what is known about a peer, asking it the first time.
 func (f *Fabric) pair(ctx context.Context, peer int) (*pair, error) {
 	f.mu.Lock()
-	if f.closed {
+	if f.ctx.Err() != nil {
 		f.mu.Unlock()
 		return nil, fabric.ErrClosed
 	}
 	p := f.pairs[peer]
 	if p == nil {
-		p = &pair{ready: make(chan struct{})}
+		p = &pair{peer: peer, ready: make(chan struct{})}
 		f.pairs[peer] = p
 		// Not under ctx: the peer counts on an answer whoever asked first.
 		f.wg.Go(func() {
-			defer close(p.ready)
 			p.err = f.meet(p, peer)
+			close(p.ready)
+			if p.home == nil {
+				f.mix()
+			}
 		})
 	}
 	f.mu.Unlock()
@@ -51,6 +55,22 @@ func (f *Fabric) pair(ctx context.Context, peer int) (*pair, error) {
 		return nil, fmt.Errorf("shm: waiting for rank %d: %w", peer, context.Cause(ctx))
 	case <-f.ctx.Done():
 		return nil, fabric.ErrClosed
+	}
+}
+
+// met returns what is known about a peer, nil if it is not known yet.
+func (f *Fabric) met(peer int) *pair {
+	f.mu.Lock()
+	p := f.pairs[peer]
+	f.mu.Unlock()
+	if p == nil {
+		return nil
+	}
+	select {
+	case <-p.ready:
+		return p
+	default:
+		return nil
 	}
 }
 
@@ -88,7 +108,7 @@ func (f *Fabric) meet(p *pair, peer int) error {
 		trouble, err = f.shareWith(p, boot, peer, theirs)
 	}
 	if err == nil && trouble == nil {
-		f.meetings.Add(1)
+		f.sharers.Add(1)
 		f.cfg.Logger.Debug("sharing memory", "peer", peer)
 		return nil
 	}
@@ -104,11 +124,12 @@ func (f *Fabric) meet(p *pair, peer int) error {
 // shareWith opens the passage to a peer on this machine, and exchanges home segments with
 // it. Both know of each other's trouble.
 func (f *Fabric) shareWith(p *pair, boot fabric.Link, peer int, theirs offer) (trouble, err error) {
-	p.passage, trouble, err = f.join(f.ctx, boot, peer, theirs.id)
+	in := introduction{ctx: f.ctx, boot: boot, mine: f.id, theirs: theirs.id, portable: f.cfg.Portable}
+	conn, trouble, err := in.connect(f.Rank() < peer)
 	if err != nil || trouble != nil {
 		return trouble, err
 	}
-	p.id = theirs.id
+	p.passage, p.id = newPassage(conn, f.knocked), theirs.id
 	if trouble = p.passage.pass(homeSerial, f.home); trouble == nil {
 		p.home, trouble = p.fetch(f.ctx, theirs.serial, homeSize)
 	}
@@ -189,11 +210,11 @@ func (f *Fabric) connect(p *pair, peer int, ch fabric.Channel) (*link, error) {
 		boot.Close()
 		return nil, fmt.Errorf("shm: opening a link to rank %d: %w", peer, err)
 	}
-	bell := rope{bell: bellOf(p.home, bellNumber(ch)), number: bellNumber(ch)}
+	bell := peerBell{bell: bellOf(p.home, bellNumber(ch)), number: bellNumber(ch)}
 	if f.cfg.Portable {
 		bell.passage = p.passage
 	}
-	return newLink(peer, f.hub(ch), bell, seg, boot, lower, spin.Spinner{Budget: f.cfg.Spin, Shared: f.cfg.Crowded}), nil
+	return newLink(peer, f.progressOf(ch), &f.mixed, bell, seg, boot, lower, spin.Spinner{Budget: f.cfg.Spin, Shared: f.cfg.Crowded}), nil
 }
 
 // give makes the segment of a link and waits until the peer has it.

@@ -18,7 +18,7 @@ import (
 const passTime = 10 * time.Second
 
 // A passage is the Unix socket that two ranks keep between them. The files of segments
-// travel on it, each with its serial number, and knocks (see rope).
+// travel on it, each with its serial number, and knocks (see peerBell).
 type passage struct {
 	conn    *net.UnixConn
 	knocked func(bell int)
@@ -89,14 +89,14 @@ func (p *passage) pass(serial uint64, s *segment) error {
 	return nil
 }
 
-// withdraw says that a segment is not worth mapping any more. Should the peer not hear it,
-// it keeps a file open for longer than it has to.
+// withdraw tells the peer not to map a segment any more. If that fails, the peer keeps a
+// file open for longer than it has to.
 func (p *passage) withdraw(serial uint64) {
 	_ = p.send(record{kind: parcelWithdrawn, serial: serial}, nil)
 }
 
-// knock makes the peer look at one of its bells. If it cannot be reached it is gone, which
-// others notice.
+// knock makes the peer look at one of its bells. If that fails the peer is gone, which is
+// noticed elsewhere.
 func (p *passage) knock(bell int) { _ = p.send(record{kind: knock, bell: byte(bell)}, nil) }
 
 // send sends a record, and what comes with it.

@@ -9,7 +9,7 @@ import (
 	"thundercollective/fabric"
 )
 
-// errGoneFrom is what a process that is no longer there says about a rank.
+// errGoneFrom is the cause when the process of a rank no longer exists.
 var errGoneFrom = errors.New("its process is gone")
 
 // located marks the handles of Locate where those of Share have a serial number, which
@@ -35,16 +35,10 @@ func prove(pid uint32, proof uint64, id nonce) error {
 	return nil
 }
 
-// Reads implements fabric.Reader.
-func (f *Fabric) Reads(peer int) bool {
-	p := f.met(peer)
-	return p != nil && p.reads
-}
-
-// Locate implements fabric.Reader.
-func (f *Fabric) Locate(b []byte) (h fabric.Handle, ok bool) {
+// locate names memory of this process to peers that can read it.
+func (s *sharing) locate(b []byte) (h fabric.Handle, ok bool) {
 	at := addressOf(b)
-	if len(b) == 0 || !f.shared.readable(span{at, at + uintptr(len(b))}) {
+	if len(b) == 0 || !s.readable(span{at, at + uintptr(len(b))}) {
 		return h, false
 	}
 	binary.LittleEndian.PutUint32(h[0:], located)
@@ -52,7 +46,7 @@ func (f *Fabric) Locate(b []byte) (h fabric.Handle, ok bool) {
 	return h, true
 }
 
-// readable says whether peers can read memory of this process: it tries, the first time
+// readable reports whether peers can read memory of this process: it tries, the first time
 // it sees it, since they would find out only in the middle of an operation.
 func (s *sharing) readable(m span) bool {
 	s.mu.Lock()
@@ -72,14 +66,13 @@ func (s *sharing) readable(m span) bool {
 	return true
 }
 
-// Read implements fabric.Reader.
-func (f *Fabric) Read(peer int, h fabric.Handle, off int, b []byte) error {
-	p := f.met(peer)
-	if p == nil || !p.reads {
-		return fmt.Errorf("shm: memory of rank %d cannot be read", peer)
+// read fills b with what lies off bytes into memory of the peer.
+func (p *pair) read(h fabric.Handle, off int, b []byte) error {
+	if !p.reads {
+		return fmt.Errorf("shm: memory of rank %d cannot be read", p.peer)
 	}
 	if binary.LittleEndian.Uint64(h[0:]) != located || off < 0 {
-		return fmt.Errorf("shm: rank %d names no memory that can be read", peer)
+		return fmt.Errorf("shm: rank %d names no memory that can be read", p.peer)
 	}
 	h[len(h)-1] = 0
 	err := readMemory(p.pid, uintptr(binary.LittleEndian.Uint64(h[8:]))+uintptr(off), b)
@@ -87,7 +80,7 @@ func (f *Fabric) Read(peer int, h fabric.Handle, off int, b []byte) error {
 		return nil
 	}
 	if errors.Is(err, errNoProcess) || prove(p.pid, p.proof, p.id) != nil {
-		return &fabric.LostError{Peer: peer, Err: errGoneFrom}
+		return &fabric.LostError{Peer: p.peer, Err: errGoneFrom}
 	}
-	return fmt.Errorf("shm: reading %d bytes of rank %d: %w", len(b), peer, err)
+	return fmt.Errorf("shm: reading %d bytes of rank %d: %w", len(b), p.peer, err)
 }

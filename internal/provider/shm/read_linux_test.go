@@ -55,8 +55,7 @@ func TestReadGone(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	f := &Fabric{pairs: map[int]*pair{3: {ready: make(chan struct{}), reads: true, pid: uint32(child.Process.Pid)}}}
-	close(f.pairs[3].ready)
+	p := &pair{peer: 3, reads: true, pid: uint32(child.Process.Pid)}
 	h := fabric.Handle{located}
 	h[10] = 1
 	child.Process.Kill()
@@ -66,7 +65,7 @@ func TestReadGone(t *testing.T) {
 	}
 	for _, state := range []string{"zombie", "gone"} {
 		var lost *fabric.LostError
-		if err := f.Read(3, h, 0, make([]byte, 8)); !errors.As(err, &lost) || lost.Peer != 3 {
+		if err := p.read(h, 0, make([]byte, 8)); !errors.As(err, &lost) || lost.Peer != 3 {
 			t.Errorf("%s: got %v, want a LostError for rank 3", state, err)
 		}
 		child.Wait()
@@ -81,14 +80,14 @@ func TestLocateUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Munmap(mem)
-	var f Fabric
-	if _, ok := f.Locate(mem); ok {
+	var s sharing
+	if _, ok := s.locate(mem); ok {
 		t.Error("memory that cannot be read was named")
 	}
 	if err := unix.Mprotect(mem, unix.PROT_READ); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := f.Locate(mem); !ok {
+	if _, ok := s.locate(mem); !ok {
 		t.Error("memory that can be read was not named")
 	}
 }

@@ -69,7 +69,7 @@ type outWire struct {
 	ends  [cellCount]uint64 // by cell: the position behind its chunk
 }
 
-// room says whether a chunk that ends at position end has a place.
+// room reports whether there is room for a chunk that ends at position end.
 func (w *outWire) room(end uint64) bool {
 	if w.fits(end) {
 		return true
@@ -117,7 +117,7 @@ func (w *outWire) put(tag *fabric.Tag, b []byte, sent int, begun bool) (int, boo
 // cell returns the one that goes next.
 func (w *outWire) cell() *cell { return &w.cells[w.next%cellCount] }
 
-// announce says in the next cell what message begins with it.
+// announce writes into the next cell which message begins with it.
 func (w *outWire) announce(tag *fabric.Tag, n int) {
 	c := w.cell()
 	c.length, c.tag = uint64(n), *tag
@@ -139,7 +139,7 @@ type inWire struct {
 	pos  uint64 // where the next chunk lies
 }
 
-// met says whether the next cell has arrived.
+// met reports whether the next cell has arrived.
 func (w *inWire) met() bool { return w.cells[w.next%cellCount].seq.Load() == w.next+1 }
 
 // first returns the cell that met found.

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// headerSize is the page in front of every segment that says what it is.
+	// headerSize is the size of the page in front of every segment that identifies it.
 	headerSize = 4096
 	magic      = 0x7468756e64657231
 
@@ -104,8 +104,8 @@ func createFile(size int) (int, error) {
 	return fd, nil
 }
 
-// checkFile says what is wrong with a file that a peer says is as long as that. It may be
-// longer: on some systems files are as long as their last page.
+// checkFile returns what is wrong with a file that should have this size. It may be longer:
+// on some systems files are as long as their last page.
 func checkFile(fd, size int) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {

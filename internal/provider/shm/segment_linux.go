@@ -32,7 +32,7 @@ func seal(fd int) error {
 	return err
 }
 
-// sealed says if a file may yet become shorter.
+// sealed returns an error if a file may still become shorter.
 func sealed(fd int) error {
 	if seals, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0); err != nil || seals&unix.F_SEAL_SHRINK == 0 {
 		return errors.New("the memory passed is not sealed")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/linktable"
 	"thundercollective/internal/rendezvous/handshake"
 )
 
@@ -39,7 +40,7 @@ func (f *Fabric) accept(ln net.Listener) {
 			continue
 		}
 		now = time.Now()
-		if g := f.door.enter(c.(*net.TCPConn), now); g != nil {
+		if g := f.admission.enter(c.(*net.TCPConn), now); g != nil {
 			f.wg.Go(func() { f.greet(g) })
 		} else {
 			_ = c.(*net.TCPConn).SetLinger(0) // leaves nothing behind, and a rank tries again
@@ -47,7 +48,7 @@ func (f *Fabric) accept(ln net.Listener) {
 			siege = now
 		}
 		if now.Sub(siege) < siegeLasts && now.Sub(before) > waited {
-			f.door.log(f.cfg.Logger, now)
+			f.admission.log(f.cfg.Logger, now)
 			f.rest(siegePause)
 		}
 	}
@@ -69,7 +70,7 @@ func (f *Fabric) greet(g *guest) {
 	var onward *net.TCPConn
 	var proved handshake.Hello
 	h, err := handshake.Accept(c, f.cfg.Token, func(h handshake.Hello) (err error) {
-		f.door.proved(g)
+		f.admission.proved(g)
 		proved = h
 		if h.Purpose == handshake.PurposeRelay {
 			onward, err = f.openRelay(h)
@@ -78,7 +79,7 @@ func (f *Fabric) greet(g *guest) {
 		p, err = f.admit(h)
 		return err
 	})
-	f.door.leave(g)
+	f.admission.leave(g)
 	if err != nil && onward != nil {
 		f.relays.drop(onward)
 	}
@@ -100,8 +101,8 @@ func (f *Fabric) greet(g *guest) {
 	}
 	c.Close()
 	if f.ctx.Err() == nil {
-		f.door.refuse(g, err)
-		f.door.log(f.cfg.Logger, time.Now())
+		f.admission.refuse(g, err)
+		f.admission.log(f.cfg.Logger, time.Now())
 		if f.cfg.OnDiffer != nil && f.differs(proved, err) {
 			f.cfg.OnDiffer(int(proved.From), err)
 		}
@@ -144,7 +145,7 @@ func (f *Fabric) admit(h handshake.Hello) (*pending, error) {
 	case h.Purpose == handshake.PurposeRail:
 		return nil, nil
 	}
-	k := linkKey{int(h.From), fabric.Channel(h.Channel)}
+	k := linktable.Key{Peer: int(h.From), Channel: fabric.Channel(h.Channel)}
 	p, _, err := f.pendingFor(k)
 	if err != nil {
 		return nil, reject(handshake.Busy, "%v", err)
@@ -176,10 +177,8 @@ func reject(code handshake.Code, format string, args ...any) error {
 }
 
 // pendingFor is pending with a bound on what peers may leave lying around.
-func (f *Fabric) pendingFor(k linkKey) (*pending, bool, error) {
-	f.mu.Lock()
-	n := len(f.links)
-	f.mu.Unlock()
+func (f *Fabric) pendingFor(k linktable.Key) (*pending, bool, error) {
+	n := f.links.Len()
 	if n >= maxPending*f.Size() {
 		return nil, false, fmt.Errorf("%d links are open", n)
 	}

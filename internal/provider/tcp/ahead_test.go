@@ -32,7 +32,7 @@ func TestRunsAhead(t *testing.T) {
 						if i == 13 {
 							close(begun)
 						}
-						if err := a.Send(t.Context(), tag, buf); err != nil {
+						if err := fabric.Send(t.Context(), a, tag, buf); err != nil {
 							done <- fmt.Errorf("message %d: %w", i, err)
 							return
 						}

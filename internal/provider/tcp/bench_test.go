@@ -20,13 +20,13 @@ func BenchmarkPingPong(b *testing.B) {
 				ctx, tag := context.Background(), &fabric.Tag{}
 				go func() {
 					buf := make([]byte, n)
-					for y.Recv(ctx, tag, buf) == nil && y.Send(ctx, tag, buf) == nil {
+					for y.Recv(ctx, tag, buf) == nil && fabric.Send(ctx, y, tag, buf) == nil {
 					}
 				}()
 				buf := make([]byte, n)
 				b.SetBytes(int64(2 * n))
 				for b.Loop() {
-					if x.Send(ctx, tag, buf) != nil || x.Recv(ctx, tag, buf) != nil {
+					if fabric.Send(ctx, x, tag, buf) != nil || x.Recv(ctx, tag, buf) != nil {
 						b.Fatal("link broke")
 					}
 				}
@@ -44,7 +44,7 @@ func BenchmarkStream(b *testing.B) {
 				ctx, tag := context.Background(), &fabric.Tag{}
 				go func() {
 					buf := make([]byte, n)
-					for x.Send(ctx, tag, buf) == nil {
+					for fabric.Send(ctx, x, tag, buf) == nil {
 					}
 				}()
 				buf := make([]byte, n)

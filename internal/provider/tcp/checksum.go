@@ -50,7 +50,7 @@ func check(h *[headerSize]byte, peer int, tag *fabric.Tag, n int) error {
 	return &fabric.TagError{Peer: peer, Want: *tag, Got: fabric.Tag(h[:fabric.TagSize]), WantLen: uint64(n), GotLen: got}
 }
 
-// expected says whether a received header has this tag and length.
+// expected reports whether a received header has this tag and length.
 func expected(h *[headerSize]byte, tag *fabric.Tag, n int) bool {
 	le := binary.LittleEndian
 	differ := le.Uint64(h[atLength:]) ^ uint64(n)

@@ -74,7 +74,7 @@ func TestDamage(t *testing.T) {
 				tag := &fabric.Tag{1}
 				proxy.Set(faultproxy.There, faultproxy.Fault{Corrupt: true, CorruptAfter: tt.at})
 				sent := make(chan error, 1)
-				go func() { sent <- b.Send(t.Context(), tag, bytes.Repeat([]byte{7}, tt.n)) }()
+				go func() { sent <- fabric.Send(t.Context(), b, tag, bytes.Repeat([]byte{7}, tt.n)) }()
 				if pieces {
 					err = a.RecvFunc(t.Context(), tag, tt.n, func(int, []byte) error { return nil })
 				} else {
@@ -104,7 +104,7 @@ func TestChecksumAllocations(t *testing.T) {
 		next, sent := make(chan bool), make(chan error)
 		go func() {
 			for range next {
-				sent <- a.Send(t.Context(), tag, out)
+				sent <- fabric.Send(t.Context(), a, tag, out)
 			}
 		}()
 		ctx := t.Context()

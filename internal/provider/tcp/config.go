@@ -40,9 +40,17 @@ type Config struct {
 	Streams int
 	// Spin is how long a receiver polls before it parks.
 	Spin time.Duration
-	// Crowded says that more ranks than cores share the machine: between polls,
-	// the core is offered to the others.
+	// Crowded: more ranks than cores share the machine, so between polls the core is
+	// offered to the others.
 	Crowded bool
+	// Background reports whether a goroutine for each link of a single stream writes what
+	// Post could not write at once. Otherwise, and if it is nil, that happens while the
+	// rank waits on a link of this fabric and the same channel: enough unless the rank may
+	// wait elsewhere, on a fabric that stands on this one. It is called when such a link
+	// is opened.
+	Background func() bool
+	// NoHugePages keeps Alloc from asking the system for huge pages.
+	NoHugePages bool
 	// Checksum has every payload carry a CRC, at both ends or not at all.
 	Checksum bool
 	// Settings holds, by rank, settings of the caller's that the two ends must share;
@@ -55,7 +63,7 @@ type Config struct {
 	// HandshakeTimeout bounds how long a connection may take to prove itself;
 	// 5 s if 0.
 	HandshakeTimeout time.Duration
-	// Logger is told about refused connections; nothing is logged if nil.
+	// Logger gets refused connections; nothing is logged if nil.
 	Logger *slog.Logger
 }
 

@@ -12,15 +12,16 @@ import (
 	"time"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/linktable"
 	"thundercollective/internal/rendezvous/handshake"
 )
 
 const (
 	retryFirst = 5 * time.Millisecond
 	retryMost  = 250 * time.Millisecond
-	// retryDoor is for a peer that is there but too busy with others, perhaps
+	// retryBusy is for a peer that is there but too busy with others, perhaps
 	// strangers, to listen.
-	retryDoor = 20 * time.Millisecond
+	retryBusy = 20 * time.Millisecond
 )
 
 // dial opens all streams of a link, side by side, and retries what may yet
@@ -30,10 +31,10 @@ func (f *Fabric) dial(ctx context.Context, p *pending) {
 	defer cancel(nil)
 	defer context.AfterFunc(f.ctx, func() { cancel(fabric.ErrClosed) })()
 
-	paths := f.paths(p.key.peer)
+	paths := f.paths(p.key.Peer)
 	n := f.cfg.Streams
 	switch {
-	case quiet(p.key.ch):
+	case quiet(p.key.Channel):
 		n = 1
 	case paths[0].Relay:
 		n = min(n, relayStreams)
@@ -57,8 +58,8 @@ func (f *Fabric) dial(ctx context.Context, p *pending) {
 
 // dialStream opens and authenticates one stream. The ways to the peer take turns,
 // beginning at a different one for each stream.
-func (f *Fabric) dialStream(ctx context.Context, k linkKey, paths []Path, stream, streams int) (*net.TCPConn, error) {
-	hello := f.hello(handshake.PurposeLink, k.peer, k.ch, stream, streams)
+func (f *Fabric) dialStream(ctx context.Context, k linktable.Key, paths []Path, stream, streams int) (*net.TCPConn, error) {
+	hello := f.hello(handshake.PurposeLink, k.Peer, k.Channel, stream, streams)
 	wait := retryFirst
 	var broke error // the last connection that ended before the peer's verdict was here
 	for try := 0; ; try++ {
@@ -69,12 +70,12 @@ func (f *Fabric) dialStream(ctx context.Context, k linkKey, paths []Path, stream
 		}
 		if rejected, ok := errors.AsType[*handshake.RejectedError](err); ok && rejected.Code == handshake.DuplicateRank && broke != nil {
 			// The verdict was yes: to the peer, this link is made, and has broken.
-			return nil, &fabric.LostError{Peer: k.peer, Addr: path.Remote, Err: broke}
+			return nil, &fabric.LostError{Peer: k.Peer, Addr: path.Remote, Err: broke}
 		}
 		if turnedAway(err) || errors.Is(err, os.ErrDeadlineExceeded) {
 			broke = err
 		}
-		err = fmt.Errorf("tcp: connecting to rank %d at %s: %w", k.peer, path, err)
+		err = fmt.Errorf("tcp: connecting to rank %d at %s: %w", k.Peer, path, err)
 		if Final(err) {
 			return nil, err
 		}
@@ -82,7 +83,7 @@ func (f *Fabric) dialStream(ctx context.Context, k linkKey, paths []Path, stream
 			continue
 		}
 		if turnedAway(err) {
-			wait = min(wait, retryDoor)
+			wait = min(wait, retryBusy)
 		}
 		select {
 		case <-time.After(wait):
@@ -140,13 +141,13 @@ func (f *Fabric) dialOnce(ctx context.Context, path *Path, hello handshake.Hello
 	return c, nil
 }
 
-// turnedAway says of an error of dialling that the peer, or what is in its place, took
-// the connection and hung up.
+// turnedAway reports whether an error of dialling means that the peer, or whoever is in
+// its place, has accepted the connection and closed it.
 func turnedAway(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF)
 }
 
-// Final says of an error of dialling that another try would end the same way.
+// Final reports whether after an error of dialling another try would fail in the same way.
 func Final(err error) bool {
 	var auth *handshake.AuthError
 	var proto *handshake.ProtocolError

@@ -5,8 +5,7 @@ import "golang.org/x/sys/unix"
 // Kill ends the fabric as the death of its process would: every connection is
 // reset.
 func (f *Fabric) Kill() {
-	f.mu.Lock()
-	for _, p := range f.links {
+	for _, p := range f.links.All() {
 		if l := p.get(); l != nil {
 			for _, s := range l.streams {
 				s.sock.(controller).control(func(fd uintptr) {
@@ -15,7 +14,6 @@ func (f *Fabric) Kill() {
 			}
 		}
 	}
-	f.mu.Unlock()
 	f.Close()
 }
 

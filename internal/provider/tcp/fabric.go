@@ -6,10 +6,15 @@ import (
 	"sync"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/linktable"
+	"thundercollective/internal/sysmem"
 )
 
-// Fabric is one rank's fabric.Fabric over TCP.
+var _ fabric.Fabric = (*Fabric)(nil)
+
+// Fabric is one rank's fabric.Fabric over TCP. Its memory is ordinary: sockets copy.
 type Fabric struct {
+	sysmem.Pages
 	cfg Config
 	ln  *Listener
 
@@ -17,18 +22,11 @@ type Fabric struct {
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup // accept loops, handshakes, dials
 
-	hubs   hubs   // what links of one stream share
-	door   door   // connections that have not proved themselves yet
-	relays relays // connections that lead through this rank
+	backlogs  backlogs  // what links of one stream share
+	admission admission // of connections that have not proved themselves yet
+	relays    relays    // connections that lead through this rank
 
-	mu     sync.Mutex
-	links  map[linkKey]*pending
-	closed bool
-}
-
-type linkKey struct {
-	peer int
-	ch   fabric.Channel
+	links linktable.Table[*pending]
 }
 
 // New starts accepting peers on ln, which it takes over, also when it fails.
@@ -38,7 +36,7 @@ func New(ln *Listener, cfg Config) (*Fabric, error) {
 		ln.Close()
 		return nil, err
 	}
-	f := &Fabric{cfg: cfg, ln: ln, links: map[linkKey]*pending{}}
+	f := &Fabric{Pages: sysmem.Pages{NoHugePages: cfg.NoHugePages}, cfg: cfg, ln: ln}
 	f.ctx, f.cancel = context.WithCancelCause(context.Background())
 	for _, l := range ln.lns {
 		f.wg.Go(func() { f.accept(l) })
@@ -57,10 +55,10 @@ func (f *Fabric) Size() int { return len(f.cfg.Peers) }
 
 // Link implements fabric.Fabric. The higher of the two ranks dials.
 func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.Link, error) {
-	if peer < 0 || peer >= f.Size() || peer == f.cfg.Rank {
-		return nil, fmt.Errorf("tcp: rank %d has no link to rank %d (of %d ranks)", f.cfg.Rank, peer, f.Size())
+	if err := linktable.CheckPeer("tcp", f.cfg.Rank, peer, f.Size()); err != nil {
+		return nil, err
 	}
-	p, first, err := f.pending(linkKey{peer, ch})
+	p, first, err := f.pending(linktable.Key{Peer: peer, Channel: ch})
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +71,7 @@ func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.
 	case <-p.ready:
 		return p.result()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("tcp: waiting for rank %d to connect%s: %w", peer, f.door.troubles(), context.Cause(ctx))
+		return nil, fmt.Errorf("tcp: waiting for rank %d to connect%s: %w", peer, f.admission.troubles(), context.Cause(ctx))
 	case <-f.ctx.Done():
 		return nil, fabric.ErrClosed
 	}
@@ -81,36 +79,19 @@ func (f *Fabric) Link(ctx context.Context, peer int, ch fabric.Channel) (fabric.
 
 // pending returns the place where a link is put together. first is true for
 // the one caller that has to see to the dialling, if dialling is this rank's part.
-func (f *Fabric) pending(k linkKey) (p *pending, first bool, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return nil, false, fabric.ErrClosed
-	}
-	p = f.links[k]
-	if p == nil || p.failed() {
-		p = &pending{key: k, ready: make(chan struct{})}
-		f.links[k] = p
-		first = true
-	}
-	return p, first, nil
+func (f *Fabric) pending(k linktable.Key) (p *pending, first bool, err error) {
+	return f.links.Get(k, (*pending).failed, func() *pending { return &pending{key: k, ready: make(chan struct{})} })
 }
 
 // Close implements fabric.Fabric.
 func (f *Fabric) Close() error {
-	f.mu.Lock()
-	if f.closed {
-		f.mu.Unlock()
+	if !f.links.Close() {
 		return nil
 	}
-	f.closed = true
-	links := f.links
-	f.mu.Unlock()
-
 	f.cancel(fabric.ErrClosed)
 	err := f.ln.Close()
-	f.door.shut()
-	for _, p := range links { // nobody adds to them any more
+	f.admission.shut()
+	for _, p := range f.links.All() { // nobody adds to them any more
 		p.close()
 	}
 	// The ranks for which this one passes on are most likely closing too, and what
@@ -121,12 +102,9 @@ func (f *Fabric) Close() error {
 	return err
 }
 
-// Traffic implements fabric.Counter: the sum over all links.
-func (f *Fabric) Traffic() fabric.Traffic {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var t fabric.Traffic
-	for _, p := range f.links {
+// Traffic implements fabric.Fabric.
+func (f *Fabric) Traffic() (t fabric.Traffic) {
+	for _, p := range f.links.All() {
 		if l := p.get(); l != nil {
 			t = t.Add(l.Traffic())
 		}

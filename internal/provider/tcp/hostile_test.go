@@ -134,7 +134,7 @@ func echo(t *testing.T, a, b fabric.Link) {
 	for _, n := range []int{8, 2 * tcp.StripeMin} {
 		out, in := bytes.Repeat([]byte{7}, n), make([]byte, n)
 		sent := make(chan error, 1)
-		go func() { sent <- a.Send(t.Context(), tag, out) }()
+		go func() { sent <- fabric.Send(t.Context(), a, tag, out) }()
 		if err := errors.Join(b.Recv(t.Context(), tag, in), <-sent); err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestStrangers(t *testing.T) {
 			c.Close()
 		}
 	}()
-	for i := range 300 { // more than may stand at the door
+	for i := range 300 { // more than may be in the handshake
 		c, err := net.Dial("tcp", peers[0][0])
 		if err != nil {
 			continue // turned away at once: there were too many before it

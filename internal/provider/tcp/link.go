@@ -8,7 +8,10 @@ import (
 	"sync/atomic"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/ctxwatch"
+	"thundercollective/internal/linktable"
 	"thundercollective/internal/publish"
+	"thundercollective/internal/sendqueue"
 	"thundercollective/internal/spin"
 )
 
@@ -17,6 +20,8 @@ const (
 	// second-level cache together with the data it is reduced into.
 	stageSize = 256 << 10
 )
+
+var _ fabric.Link = (*link)(nil)
 
 // link is one rank's end of the streams to a peer.
 type link struct {
@@ -27,6 +32,7 @@ type link struct {
 	face    fabric.Link // this link, or what it is in users' hands
 	send    side
 	recv    side
+	later   *sendqueue.Queue // what Post could not send at once; nil for a solo
 
 	hiring    sync.Mutex // makes closing and hiring exclude each other
 	closed    atomic.Bool
@@ -38,23 +44,23 @@ type link struct {
 	sentMsgs, sentBytes, recvMsgs, recvBytes atomic.Uint64
 }
 
-// side is what Send and Recv each have of their own.
+// A side is what sending and receiving each have of their own.
 type side struct {
-	watch  watch
-	broken error            // why the side is of no more use; its user's only
+	watch  ctxwatch.Interrupter
+	broken error            // why the side is unusable; its user's only
 	header [headerSize]byte // being written or read
 	crew   []*worker        // one per stream beyond the first, made on first use
 	cause  atomic.Pointer[error]
-	// What Post has left to Flush: the rest of header and payload.
+	// What Post has left of the message under way: the rest of header and payload.
 	restHeader, restPayload []byte
 }
 
 // builder returns what makes a link out of its connections.
-func (f *Fabric) builder(k linkKey) func([]*net.TCPConn) *link {
+func (f *Fabric) builder(k linktable.Key) func([]*net.TCPConn) *link {
 	return func(conns []*net.TCPConn) *link {
-		l := &link{peer: k.peer, addr: conns[0].RemoteAddr().String(), quit: make(chan struct{}), sums: f.cfg.Checksum}
+		l := &link{peer: k.Peer, addr: conns[0].RemoteAddr().String(), quit: make(chan struct{}), sums: f.cfg.Checksum}
 		wait, open := spin.Spinner{Budget: f.cfg.Spin, Shared: f.cfg.Crowded}, newSocket
-		if quiet(k.ch) {
+		if quiet(k.Channel) {
 			wait, open = spin.Spinner{}, newPlainSocket
 		}
 		for _, c := range conns {
@@ -68,31 +74,38 @@ func (f *Fabric) builder(k linkKey) func([]*net.TCPConn) *link {
 			s.sums = l.sums
 			l.streams = append(l.streams, s)
 		}
-		l.send.watch.interrupt = func(stop bool) {
+		l.send.watch.Interrupt = func(why error) {
+			stop := why != nil
 			for _, s := range l.streams {
 				s.out.stopped.Store(stop)
 				s.sock.interruptWrite(stop)
 			}
 		}
-		l.recv.watch.interrupt = func(stop bool) {
+		l.recv.watch.Interrupt = func(why error) {
+			stop := why != nil
 			for _, s := range l.streams {
 				s.in.stopped.Store(stop)
 				s.sock.interruptRead(stop)
 			}
 		}
-		l.face = f.face(l, k.ch)
+		l.face = l
+		if s := f.newSolo(l, k.Channel); s != nil {
+			l.face = s
+		} else {
+			l.later = sendqueue.New(l.transmit)
+		}
 		return l
 	}
 }
 
-// quiet says of a channel that it carries little, and nothing that is urgent.
+// quiet reports whether a channel carries little, and nothing that is urgent.
 func quiet(ch fabric.Channel) bool { return ch == fabric.Control || ch >= fabric.ProviderChannels }
 
 func (l *link) lost(err error) error {
 	return &fabric.LostError{Peer: l.peer, Addr: l.addr, Err: err}
 }
 
-// usable says why a side is of no more use.
+// usable returns why a side is unusable, nil if it is not.
 func (l *link) usable(s *side) error {
 	if s.broken == nil && l.closed.Load() {
 		s.broken = fabric.ErrClosed
@@ -105,7 +118,7 @@ func (l *link) begin(ctx context.Context, s *side) error {
 	if err := l.usable(s); err != nil {
 		return err
 	}
-	if err := s.watch.begin(ctx); err != nil {
+	if err := s.watch.Begin(ctx); err != nil {
 		s.broken = err
 		return err
 	}
@@ -115,7 +128,7 @@ func (l *link) begin(ctx context.Context, s *side) error {
 // end closes a call. An error of the operating system becomes what it means: the
 // context's cause, our own Close, or a lost peer.
 func (l *link) end(ctx context.Context, s *side, err error) error {
-	s.watch.end()
+	s.watch.End()
 	if err == nil {
 		return nil
 	}
@@ -136,27 +149,58 @@ func (l *link) end(ctx context.Context, s *side, err error) error {
 	return err
 }
 
-// Send implements fabric.Link.
-func (l *link) Send(ctx context.Context, tag *fabric.Tag, b []byte) error {
-	if err := l.begin(ctx, &l.send); err != nil {
-		return err
+// Post implements fabric.Link.
+func (l *link) Post(tag *fabric.Tag, b []byte) (bool, error) {
+	idle, err := l.later.Idle()
+	if err == nil && idle {
+		err = l.usable(&l.send)
 	}
-	frame(&l.send.header, tag, len(b), l.sumOf(b))
-	var err error
-	if l.striped(len(b)) {
-		err = l.sendStriped(b)
-	} else {
-		err = l.streams[0].writeAll(l.send.header[:], b)
+	if err != nil {
+		return false, err
 	}
-	return l.sent(ctx, len(b), err)
+	if !idle || len(b) > sendqueue.PostMost {
+		return false, l.later.Add(tag, b, false)
+	}
+	s := &l.send
+	l.load(tag, b)
+	n, err := l.streams[0].write(s.restHeader, s.restPayload, false)
+	if err != nil {
+		return false, l.end(context.Background(), s, err)
+	}
+	s.restHeader, s.restPayload = advance(s.restHeader, s.restPayload, n)
+	if len(s.restHeader)+len(s.restPayload) > 0 {
+		return false, l.later.Add(tag, b, true)
+	}
+	l.count(len(b))
+	return true, nil
 }
 
-// sent closes a call that sent a message of n bytes.
-func (l *link) sent(ctx context.Context, n int, err error) error {
-	if err == nil {
-		l.count(n)
+// load makes a message the one under way.
+func (l *link) load(tag *fabric.Tag, b []byte) {
+	frame(&l.send.header, tag, len(b), l.sumOf(b))
+	l.send.restHeader, l.send.restPayload = l.send.header[:], b
+}
+
+// transmit sends what is left of a message, for the queue.
+func (l *link) transmit(ctx context.Context, m *sendqueue.Message) error {
+	s := &l.send
+	if err := l.begin(ctx, s); err != nil {
+		return err
 	}
-	return l.end(ctx, &l.send, err)
+	if !m.Begun {
+		l.load(&m.Tag, m.Buf)
+	}
+	var err error
+	if l.striped(len(m.Buf)) {
+		err = l.sendStriped(m.Buf)
+	} else {
+		err = l.streams[0].writeAll(s.restHeader, s.restPayload)
+	}
+	s.restHeader, s.restPayload = nil, nil
+	if err == nil {
+		l.count(len(m.Buf))
+	}
+	return l.end(ctx, s, err)
 }
 
 func (l *link) count(n int) {
@@ -164,49 +208,23 @@ func (l *link) count(n int) {
 	publish.Add(&l.sentBytes, uint64(n))
 }
 
-// Post implements fabric.Poster. A message that will be striped is left whole to
-// Flush.
-func (l *link) Post(tag *fabric.Tag, b []byte) (bool, error) {
-	s := &l.send
-	if err := l.usable(s); err != nil {
-		return false, err
+// Await implements fabric.Link.
+func (l *link) Await(ctx context.Context, left int) error {
+	if idle, err := l.later.Idle(); err != nil {
+		return err
+	} else if idle {
+		return l.usable(&l.send)
 	}
-	frame(&s.header, tag, len(b), l.sumOf(b))
-	s.restHeader, s.restPayload = s.header[:], b
-	if l.striped(len(b)) {
-		return false, nil
-	}
-	n, err := l.streams[0].write(s.restHeader, s.restPayload, false)
-	if err != nil {
-		return false, l.end(context.Background(), s, err)
-	}
-	s.restHeader, s.restPayload = advance(s.restHeader, s.restPayload, n)
-	if len(s.restHeader)+len(s.restPayload) > 0 {
-		return false, nil
-	}
-	l.count(len(b))
-	return true, nil
+	return l.later.Await(ctx, left)
 }
 
-// Flush implements fabric.Poster.
-func (l *link) Flush(ctx context.Context) error {
-	s := &l.send
-	if err := l.begin(ctx, s); err != nil {
-		return err
-	}
-	n := messageLength(&s.header)
-	var err error
-	switch {
-	case len(s.restHeader)+len(s.restPayload) == 0:
-		return l.end(ctx, s, nil)
-	case l.striped(n):
-		err = l.sendStriped(s.restPayload)
-	default:
-		err = l.streams[0].writeAll(s.restHeader, s.restPayload)
-	}
-	s.restHeader, s.restPayload = nil, nil
-	return l.sent(ctx, n, err)
+// Take implements fabric.Link.
+func (l *link) Take(context.Context, *fabric.Tag, int) ([]byte, error) {
+	return nil, errors.ErrUnsupported
 }
+
+// Borrow implements fabric.Link.
+func (l *link) Borrow() int { return -1 }
 
 // Recv implements fabric.Link.
 func (l *link) Recv(ctx context.Context, tag *fabric.Tag, b []byte) error {
@@ -244,19 +262,22 @@ func (l *link) Close() error {
 		l.hiring.Lock()
 		l.closed.Store(true)
 		l.hiring.Unlock()
-		l.send.watch.stop()
-		l.recv.watch.stop()
+		l.send.watch.Stop()
+		l.recv.watch.Stop()
 		for _, s := range l.streams {
 			s.in.stopped.Store(true)
 			s.sock.Close()
 		}
 		close(l.quit)
+		if l.later != nil {
+			l.later.Close()
+		}
 		l.workers.Wait()
 	})
 	return nil
 }
 
-// Traffic implements fabric.Counter.
+// Traffic implements fabric.Link.
 func (l *link) Traffic() fabric.Traffic {
 	return fabric.Traffic{
 		SentMessages: l.sentMsgs.Load(), SentBytes: l.sentBytes.Load(),

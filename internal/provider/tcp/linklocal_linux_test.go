@@ -92,7 +92,7 @@ func linkLocalRank(t *testing.T, role string) {
 	}
 	tag, buf := &fabric.Tag{1}, bytes.Repeat([]byte{7}, 2*tcp.StripeMin)
 	if rank == 0 {
-		err = l.Send(t.Context(), tag, buf)
+		err = fabric.Send(t.Context(), l, tag, buf)
 	} else {
 		clear(buf)
 		err = l.Recv(t.Context(), tag, buf)
@@ -105,7 +105,7 @@ func linkLocalRank(t *testing.T, role string) {
 	}
 	// The reverse direction tells rank 0 that all has arrived.
 	if rank == 1 {
-		err = l.Send(t.Context(), tag, buf[:8])
+		err = fabric.Send(t.Context(), l, tag, buf[:8])
 	} else {
 		err = l.Recv(t.Context(), tag, buf[:8])
 	}

@@ -23,7 +23,7 @@ type Path struct {
 	Via   int
 }
 
-// String says where the path leads, from where, and through whom.
+// String describes where the path leads, from where, and through which rank.
 func (p *Path) String() string {
 	var b strings.Builder
 	b.WriteString(p.Remote)

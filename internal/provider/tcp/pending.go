@@ -5,12 +5,13 @@ import (
 	"sync"
 
 	"thundercollective/fabric"
+	"thundercollective/internal/linktable"
 )
 
 // pending is a link from the moment somebody wants it: its streams come in one by
 // one, in any order, dialled here or accepted from the peer, until it is whole.
 type pending struct {
-	key   linkKey
+	key   linktable.Key
 	ready chan struct{} // closed when link or err is set
 
 	mu     sync.Mutex

@@ -18,18 +18,18 @@ import (
 // shortMost is the longest payload that takes that way.
 const shortMost = gatherLimit - headerSize
 
-// short says whether a payload of n bytes takes that way.
+// short reports whether a payload of n bytes takes that way.
 func (s *solo) short(n int) bool { return n <= shortMost && !s.sums }
 
-// Short implements fabric.Swapper.
-func (s *solo) Short() int {
+// Borrow implements fabric.Link.
+func (s *solo) Borrow() int {
 	if s.sums {
 		return -1
 	}
 	return shortMost
 }
 
-// Post implements fabric.Poster.
+// Post implements fabric.Link.
 func (s *solo) Post(tag *fabric.Tag, b []byte) (bool, error) {
 	s.mu.Lock()
 	if s.send.broken != nil || s.closed.Load() || s.remaining() > 0 || !s.short(len(b)) {
@@ -94,12 +94,12 @@ func (s *solo) RecvFunc(ctx context.Context, tag *fabric.Tag, n int, f func(off 
 // recvShort is Take of a call whose context may have ended before.
 func (s *solo) recvShort(ctx context.Context, tag *fabric.Tag, n int) ([]byte, error) {
 	if ctx.Err() != nil {
-		return nil, s.begin(ctx, &s.recv) // it says why not
+		return nil, s.begin(ctx, &s.recv) // returns why not
 	}
 	return s.Take(ctx, tag, n)
 }
 
-// Take implements fabric.Swapper.
+// Take implements fabric.Link.
 func (s *solo) Take(ctx context.Context, tag *fabric.Tag, n int) ([]byte, error) {
 	v := &s.incoming.vec
 	all := headerSize + n
@@ -125,7 +125,7 @@ func (s *solo) Take(ctx context.Context, tag *fabric.Tag, n int) ([]byte, error)
 // read reads ahead until a short message is there, or it is not the one expected.
 func (s *solo) read(ctx context.Context, tag *fabric.Tag, n int) error {
 	if s.recv.broken != nil || s.closed.Load() {
-		return s.begin(ctx, &s.recv) // it says why not
+		return s.begin(ctx, &s.recv) // returns why not
 	}
 	v := &s.incoming.vec
 	for len(v.ahead) < headerSize {
@@ -165,7 +165,7 @@ func (s *solo) fetch(ctx context.Context) error {
 		case errno == 0 && n > 0:
 			v.ahead = v.ahead[:len(v.ahead)+int(n)]
 			return nil
-		case errno != 0 && errno != syscall.EAGAIN && errno != syscall.EINTR: // the kernel says it only once
+		case errno != 0 && errno != syscall.EAGAIN && errno != syscall.EINTR: // the kernel reports it only once
 			return s.end(ctx, &s.recv, &socketError{errno})
 		}
 	}
@@ -173,7 +173,7 @@ func (s *solo) fetch(ctx context.Context) error {
 		return err
 	}
 	st := s.streams[0]
-	if st.spin.Shared && !s.hub.push() {
+	if st.spin.Shared && !s.backlog.push() {
 		yield() // that was the first poll
 	}
 	st.in.total = v.set(nil, nil)

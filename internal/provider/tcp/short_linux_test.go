@@ -27,7 +27,7 @@ func TestManyShort(t *testing.T) {
 	go func() {
 		for i := range count {
 			tag, buf := message(i)
-			if err := a.Send(t.Context(), tag, buf); err != nil {
+			if err := fabric.Send(t.Context(), a, tag, buf); err != nil {
 				sent <- fmt.Errorf("message %d: %w", i, err)
 				return
 			}
@@ -64,7 +64,7 @@ func TestManyShort(t *testing.T) {
 		_, buf := message(i)
 		want += uint64(len(buf))
 	}
-	if got := b.(fabric.Counter).Traffic(); got.RecvMessages != count || got.RecvBytes != want {
+	if got := b.Traffic(); got.RecvMessages != count || got.RecvBytes != want {
 		t.Errorf("counted %d messages of %d bytes, want %d of %d", got.RecvMessages, got.RecvBytes, count, want)
 	}
 }

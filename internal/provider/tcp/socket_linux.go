@@ -39,7 +39,7 @@ func newSocket(c *net.TCPConn) (socket, error) {
 	return s, nil
 }
 
-// withinMachine says that a connection leads back to this machine. Nothing on the way
+// withinMachine reports whether a connection leads back to this machine. Nothing on the way
 // can be congested there, and what the machine uses for real networks may cost: BBR
 // paces by timers, which took an eighth of the time of long messages.
 func withinMachine(c *net.TCPConn) bool {
@@ -58,10 +58,10 @@ type gatedSocket struct {
 	shut atomic.Bool
 }
 
-// enter says whether a call may be made in a direction, until leave. Calls that do not
-// wait pass by the gates, which cost as much as all the rest of what is ours in a short
-// message. Each direction has one user at a time, who says so first, so that the
-// descriptor is not closed under the call.
+// enter reports whether a call may be made in a direction, until leave. Calls that do not
+// wait bypass the gates, which cost as much as all our other work on a short message. Each
+// direction has one user at a time, which sets busy first, so that the descriptor is not
+// closed during the call.
 func (s *gatedSocket) enter(g *gate) bool {
 	g.busy.Store(1)
 	if s.shut.Load() {
@@ -81,7 +81,7 @@ type gate struct {
 	fd     int // the socket
 	events uint32
 	armed  []int32       // sockets of which an event was asked for and has not been taken
-	also   *hub          // whose solos' sockets are waited for, too; may be nil
+	also   *backlog      // whose solos' sockets are waited for, too; may be nil
 	busy   atomic.Uint64 // 1 during a call that passes by
 
 	try  func(fd uintptr) bool // of the call under way
@@ -128,7 +128,7 @@ func (g *gate) attempt(uintptr) bool {
 	}
 	g.next = false
 	events := g.events
-	if g.also != nil && g.also.backlog.Load() > 0 {
+	if g.also != nil && g.also.waiting.Load() > 0 {
 		for _, s := range *g.also.solos.Load() {
 			switch {
 			case !s.waiting.Load():

@@ -9,14 +9,16 @@ import (
 	"thundercollective/fabric"
 )
 
+var _ fabric.Link = (*solo)(nil)
+
 // A solo is a link of a single stream that needs no goroutine to send: what its
 // user posts, and the socket does not take at once, moves on from within every call
 // on links of the same channel that waits. Where ranks have hardly a processor
 // each, that saves the switching between threads.
 type solo struct {
 	*link
-	hub  *hub
-	sock *gatedSocket
+	backlog *backlog
+	sock    *gatedSocket
 
 	incoming *half  // of the one stream
 	outgoing []byte // where a short message is put together
@@ -26,8 +28,9 @@ type solo struct {
 	queue   []posting   // from first on; the message under way is in side.rest…
 	first   int
 
-	left   int // how many messages may remain when Await returns
-	enough func(uintptr) bool
+	left    int // how many messages may remain when Await returns
+	enough  func(uintptr) bool
+	flusher *flusher // if Config.Background
 }
 
 // A posting is a message that waits for room.
@@ -39,20 +42,23 @@ type posting struct {
 // pushSize is how much is written at a time, so that reading gets its turn.
 const pushSize = 512 << 10
 
-// face returns what users of a link get: a solo, if it has one data stream.
-func (f *Fabric) face(l *link, ch fabric.Channel) fabric.Link {
+// newSolo makes a solo of a link that has one data stream; nil if it has not.
+func (f *Fabric) newSolo(l *link, ch fabric.Channel) fabric.Link {
 	if len(l.streams) != 1 || l.recv.broken != nil {
-		return l
+		return nil
 	}
 	sock, ok := l.streams[0].sock.(*gatedSocket)
 	if !ok {
-		return l
+		return nil
 	}
-	s := &solo{link: l, hub: f.hubs.get(ch), sock: sock, incoming: &l.streams[0].in, outgoing: make([]byte, gatherLimit)}
+	s := &solo{link: l, backlog: f.backlogs.get(ch), sock: sock, incoming: &l.streams[0].in, outgoing: make([]byte, gatherLimit)}
 	s.enough = s.fewEnough
-	sock.in.also, sock.out.also = s.hub, s.hub
-	l.streams[0].push = s.hub.push
-	s.hub.add(s)
+	if f.cfg.Background != nil && f.cfg.Background() {
+		s.flusher = newFlusher(s)
+	}
+	sock.in.also, sock.out.also = s.backlog, s.backlog
+	l.streams[0].push = s.backlog.push
+	s.backlog.add(s)
 	return s
 }
 
@@ -79,21 +85,18 @@ func (s *solo) enqueue(tag *fabric.Tag, b []byte) (bool, error) {
 	}
 	if s.remaining() == 0 {
 		s.waiting.Store(true)
-		s.hub.backlog.Add(1)
+		s.backlog.waiting.Add(1)
 	}
 	s.queue = append(s.queue, posting{*tag, b})
+	if s.flusher != nil {
+		s.flusher.start()
+	}
 	return false, nil
 }
 
 func (s *solo) remaining() int { return len(s.queue) - s.first }
 
-// load makes a message the one under way.
-func (s *solo) load(tag *fabric.Tag, b []byte) {
-	frame(&s.send.header, tag, len(b), s.sumOf(b))
-	s.send.restHeader, s.send.restPayload = s.send.header[:], b
-}
-
-// write moves the message under way on, and says whether it is all gone. The
+// write moves the message under way on, and reports whether it is all gone. The
 // caller holds mu; a failure breaks the side.
 func (s *solo) write() bool {
 	if !s.sock.enter(&s.sock.out) {
@@ -106,7 +109,7 @@ func (s *solo) write() bool {
 	return s.wrote(out.n, out.err)
 }
 
-// wrote notes how much of the message under way has gone, and says whether that is all.
+// wrote notes how much of the message under way has gone, and reports whether that is all.
 func (s *solo) wrote(n int, err error) bool {
 	if err != nil {
 		s.broke(&socketError{err})
@@ -137,17 +140,20 @@ func (s *solo) broke(err error) {
 	s.drop()
 }
 
-// drop gives the posted buffers back unsent.
+// drop gives the posted buffers back: unsent, unless the queue is empty.
 func (s *solo) drop() {
 	s.send.restHeader, s.send.restPayload = nil, nil
 	clear(s.queue)
 	s.queue, s.first = s.queue[:0], 0
 	if s.waiting.Swap(false) {
-		s.hub.backlog.Add(-1)
+		s.backlog.waiting.Add(-1)
+	}
+	if s.flusher != nil {
+		s.flusher.notify()
 	}
 }
 
-// advance moves the queue on as far as the socket takes it, and says whether
+// advance moves the queue on as far as the socket takes it, and reports whether
 // anything moved. The caller holds mu.
 func (s *solo) advance() (moved bool) {
 	for s.remaining() > 0 {
@@ -162,6 +168,9 @@ func (s *solo) advance() (moved bool) {
 			p := &s.queue[s.first]
 			s.load(&p.tag, p.buf)
 		}
+		if s.flusher != nil {
+			s.flusher.notify()
+		}
 	}
 	s.drop() // nothing is left in it
 	return moved
@@ -169,7 +178,7 @@ func (s *solo) advance() (moved bool) {
 
 // fewEnough is what Await waits for.
 func (s *solo) fewEnough(uintptr) bool {
-	s.hub.push()
+	s.backlog.push()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.remaining() > 0 {
@@ -178,12 +187,16 @@ func (s *solo) fewEnough(uintptr) bool {
 	return s.remaining() <= s.left
 }
 
-// Await implements fabric.Backlog.
+// Await implements fabric.Link.
 func (s *solo) Await(ctx context.Context, left int) error {
 	s.mu.Lock()
 	if s.remaining() <= left {
 		defer s.mu.Unlock()
 		return s.send.broken
+	}
+	if s.flusher != nil {
+		s.mu.Unlock()
+		return s.flusher.await(ctx, left)
 	}
 	err := s.begin(ctx, &s.send)
 	s.mu.Unlock()
@@ -196,7 +209,7 @@ func (s *solo) Await(ctx context.Context, left int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.send.broken != nil { // maybe found by another call that moved the queue
-		s.send.watch.end()
+		s.send.watch.End()
 		s.drop()
 		return s.send.broken
 	}
@@ -206,96 +219,12 @@ func (s *solo) Await(ctx context.Context, left int) error {
 	return err
 }
 
-// Mover implements fabric.Backlog.
-func (s *solo) Mover() any { return s.hub }
-
-// Flush implements fabric.Poster.
-func (s *solo) Flush(ctx context.Context) error { return s.Await(ctx, 0) }
-
-// Send implements fabric.Link.
-func (s *solo) Send(ctx context.Context, tag *fabric.Tag, b []byte) error {
-	if ctx.Err() != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.begin(ctx, &s.send)
-	}
-	done, err := s.Post(tag, b)
-	if err != nil || done {
-		return err
-	}
-	return s.Await(ctx, 0)
-}
-
 // Close implements fabric.Link.
 func (s *solo) Close() error {
-	s.hub.remove(s)
+	s.backlog.remove(s)
 	err := s.link.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop()
 	return err
-}
-
-var _ fabric.Swapper = (*solo)(nil)
-
-// A hub is what the solos of one channel share.
-type hub struct {
-	backlog atomic.Int32 // solos with posted messages that are not yet taken
-
-	mu    sync.Mutex
-	solos atomic.Pointer[[]*solo] // replaced, never changed
-}
-
-// hubs are those of a fabric, by channel.
-type hubs struct {
-	mu  sync.Mutex
-	all map[fabric.Channel]*hub
-}
-
-func (s *hubs) get(ch fabric.Channel) *hub {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h := s.all[ch]
-	if h == nil {
-		h = &hub{}
-		h.solos.Store(new([]*solo))
-		if s.all == nil {
-			s.all = map[fabric.Channel]*hub{}
-		}
-		s.all[ch] = h
-	}
-	return h
-}
-
-func (h *hub) add(s *solo) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	list := append([]*solo{s}, *h.solos.Load()...)
-	h.solos.Store(&list)
-}
-
-func (h *hub) remove(s *solo) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var list []*solo
-	for _, x := range *h.solos.Load() {
-		if x != s {
-			list = append(list, x)
-		}
-	}
-	h.solos.Store(&list)
-}
-
-// push moves posted messages on, and says whether any moved.
-func (h *hub) push() (moved bool) {
-	if h.backlog.Load() == 0 {
-		return false
-	}
-	for _, s := range *h.solos.Load() {
-		if s.waiting.Load() && s.mu.TryLock() {
-			moved = s.advance() || moved
-			s.mu.Unlock()
-		}
-	}
-	return moved
 }

@@ -4,7 +4,7 @@ package tcp
 
 import "thundercollective/fabric"
 
-type hubs struct{}
+type backlogs struct{}
 
-// face returns what users of a link get.
-func (f *Fabric) face(l *link, _ fabric.Channel) fabric.Link { return l }
+// newSolo returns nil: solos need what only Linux has.
+func (f *Fabric) newSolo(*link, fabric.Channel) fabric.Link { return nil }

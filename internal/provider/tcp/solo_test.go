@@ -26,7 +26,7 @@ func TestBothWays(t *testing.T) {
 				wg.Go(func() {
 					buf := make([]byte, size)
 					for range count {
-						if err := l.Send(t.Context(), tag, buf); err != nil {
+						if err := fabric.Send(t.Context(), l, tag, buf); err != nil {
 							t.Error(err)
 							return
 						}

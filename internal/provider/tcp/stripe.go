@@ -5,7 +5,7 @@ import "thundercollective/fabric"
 // StripeMin is the length from which a payload is spread over all streams.
 const StripeMin = 512 << 10
 
-// striped says whether a payload of n bytes is spread. Both ends know n and the
+// striped reports whether a payload of n bytes is spread. Both ends know n and the
 // number of streams, so they agree.
 func (l *link) striped(n int) bool { return n >= StripeMin && len(l.streams) > 1 }
 
@@ -98,6 +98,17 @@ func (l *link) hire(s *side, move func(*stream, job) error) []*worker {
 	return s.crew
 }
 
+// hireOne starts a goroutine that lives no longer than the link, unless that is closed.
+func (l *link) hireOne(run func()) bool {
+	l.hiring.Lock()
+	defer l.hiring.Unlock()
+	if l.closed.Load() {
+		return false
+	}
+	l.workers.Go(run)
+	return true
+}
+
 func (w *worker) run(l *link, s *side, st *stream, move func(*stream, job) error) {
 	for {
 		select {
@@ -122,11 +133,11 @@ func (w *worker) start(l *link, j job) {
 	}
 }
 
-// cut ends what is under way, after the first part that failed: the others are of no
-// use any more, and what they say of it is not the cause.
+// cut ends the transfer after the first part that failed. The errors of the other parts
+// are consequences of that.
 func (s *side) cut(err error) {
 	s.cause.CompareAndSwap(nil, &err)
-	s.watch.interrupt(true)
+	s.watch.Interrupt(err)
 }
 
 // gather waits for all parts that were started: until then the workers hold the

@@ -56,7 +56,7 @@ func (v *vector) spread(p []byte) int {
 	return n + copy(v.b, p[n:])
 }
 
-// taken fills the buffers with what an earlier call read ahead, and says how much
+// taken fills the buffers with what an earlier call read ahead, and returns how much
 // there was.
 func (v *vector) taken() int {
 	if len(v.ahead) == 0 {

@@ -2,6 +2,7 @@ package tcp_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -40,19 +41,23 @@ func TestConformance(t *testing.T) {
 		streams int
 		spin    time.Duration
 		crowded bool
+		back    bool
 	}{
-		{"127.0.0.1", 1, 0, false},
-		{"127.0.0.1", 1, 20 * time.Microsecond, true},
-		{"127.0.0.1", 4, 20 * time.Microsecond, false},
-		{"[::1]", 2, 0, false},
+		{"127.0.0.1", 1, 0, false, false},
+		{"127.0.0.1", 1, 20 * time.Microsecond, true, false},
+		{"127.0.0.1", 1, 20 * time.Microsecond, false, true},
+		{"127.0.0.1", 4, 20 * time.Microsecond, false, false},
+		{"[::1]", 2, 0, false, false},
 	} {
-		t.Run(fmt.Sprintf("%s,streams=%d,spin=%v,crowded=%v", tt.host, tt.streams, tt.spin, tt.crowded), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s,streams=%d,spin=%v,crowded=%v,background=%v", tt.host, tt.streams, tt.spin, tt.crowded, tt.back), func(t *testing.T) {
 			fabrictest.Run(t, fabrictest.Harness{
 				New: func(t testing.TB, n int) []fabric.Fabric {
-					return ranks(t, n, tt.host, tcp.Config{Token: []byte("secret"), Streams: tt.streams, Spin: tt.spin, Crowded: tt.crowded})
+					return ranks(t, n, tt.host, tcp.Config{Token: []byte("secret"), Streams: tt.streams, Spin: tt.spin, Crowded: tt.crowded, Background: func() bool { return tt.back }})
 				},
-				Kill:  func(f fabric.Fabric) { f.(*tcp.Fabric).Kill() },
-				Large: 16 << 20,
+				// Only on Linux is there anything special about a single stream.
+				Abilities: fabrictest.Abilities{Borrow: tt.streams == 1 && runtime.GOOS == "linux"},
+				Kill:      func(f fabric.Fabric) { f.(*tcp.Fabric).Kill() },
+				Large:     16 << 20,
 			})
 		})
 	}

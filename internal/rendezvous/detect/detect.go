@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 )
 
 // DefaultPort is the port of rank 0 if it has a network address of its own, as a pod
@@ -56,7 +57,7 @@ func (e *Error) Error() string {
 }
 
 // Detect returns the job that a launcher started this process for; ok is false if it
-// recognises no launcher.
+// recognises no launcher. The error is an *Error, or a *HalfSetError.
 func Detect(s Source) (job Job, ok bool, err error) {
 	for _, l := range []struct {
 		name  string
@@ -87,7 +88,36 @@ func Detect(s Source) (job Job, ok bool, err error) {
 		job.Launcher = l.name
 		return job, true, nil
 	}
-	return Job{}, false, nil
+	return Job{}, false, halfSet(s.Getenv)
+}
+
+// A HalfSetError reports that only some of the variables are set by which a rank of
+// torchrun finds the others.
+type HalfSetError struct {
+	Set, Missing []string
+}
+
+func (e *HalfSetError) Error() string {
+	set, missing := strings.Join(e.Set, " and "), strings.Join(e.Missing, " and ")
+	return fmt.Sprintf("%s of a job of several ranks, but without %s; set %s too, or unset %s to run alone", set, missing, missing, set)
+}
+
+// halfSet returns a *HalfSetError if the variables of torchrun are incomplete. A world
+// size of 1 needs no more, and neither MASTER_ADDR nor WORLD_SIZE alone makes a rank.
+func halfSet(getenv func(string) string) error {
+	var e HalfSetError
+	for _, name := range []string{"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"} {
+		if getenv(name) != "" {
+			e.Set = append(e.Set, name)
+		} else {
+			e.Missing = append(e.Missing, name)
+		}
+	}
+	rank, size := getenv("RANK") != "", getenv("WORLD_SIZE")
+	if size == "1" || len(e.Missing) == 0 || len(e.Set) < 2 || !rank && size == "" {
+		return nil
+	}
+	return &e
 }
 
 // A reader reads the variables of one launcher, and keeps the first error.

@@ -134,6 +134,32 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
+// TestHalfSet: some of torchrun's variables without the others are an error that names
+// those that are missing.
+func TestHalfSet(t *testing.T) {
+	for env, missing := range map[string]string{
+		"RANK=0 WORLD_SIZE=2":                             "MASTER_ADDR and MASTER_PORT",
+		"RANK=0 WORLD_SIZE=2 MASTER_ADDR=h":               "MASTER_PORT",
+		"RANK=1 WORLD_SIZE=2 MASTER_PORT=29500":           "MASTER_ADDR",
+		"WORLD_SIZE=2 MASTER_ADDR=h MASTER_PORT=29500":    "RANK",
+		"RANK=1 MASTER_ADDR=h MASTER_PORT=29500":          "WORLD_SIZE",
+		"RANK=0 WORLD_SIZE=1":                             "",
+		"RANK=0":                                          "",
+		"WORLD_SIZE=2":                                    "",
+		"RANK=0 WORLD_SIZE=2 PMI_RANK=1 PMI_SIZE=2":       "",
+		"RANK=0 WORLD_SIZE=2 MASTER_ADDR=h MASTER_PORT=1": "",
+	} {
+		_, _, err := Detect(source(env, "vm", nil))
+		var half *HalfSetError
+		switch {
+		case missing == "" && err != nil:
+			t.Errorf("%s: %v", env, err)
+		case missing != "" && (!errors.As(err, &half) || !strings.Contains(err.Error(), "without "+missing+";")):
+			t.Errorf("%s: got %v, want that %s is missing", env, err, missing)
+		}
+	}
+}
+
 // All ranks of a job come to the same address and token, other jobs to others.
 func TestAgreement(t *testing.T) {
 	key := " OMPI_MCA_orte_precondition_transports=701cdd95cbc27719-29a32efc44edc571"

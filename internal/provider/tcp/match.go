@@ -140,7 +140,7 @@ func Pair(own []Rail, peer []string, cables map[netip.Addr]netip.Addr) []Path {
 	return paths
 }
 
-// reaches says whether an address is in the subnet of a rail. Every interface has
+// reaches reports whether an address is in the subnet of a rail. Every interface has
 // the link-local subnet, so there the interfaces have to have the same name.
 func (r Rail) reaches(a netip.Addr) bool {
 	if a.IsLinkLocalUnicast() && a.Is6() {

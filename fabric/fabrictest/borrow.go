@@ -10,35 +10,32 @@ import (
 	"thundercollective/fabric"
 )
 
-// swappers are both ends of a link with a quick way for what is short. It skips providers
-// without.
-func swappers(t *testing.T, h Harness) (fs []fabric.Fabric, links [2]fabric.Link, ends [2]fabric.Swapper) {
+// lenders are both ends of a link that lends short messages.
+func lenders(t *testing.T, h Harness) (fs []fabric.Fabric, ends [2]fabric.Link) {
 	t.Helper()
-	fs, a, b := pair(t, h, 1)
-	for i, l := range []fabric.Link{a, b} {
-		s, ok := l.(fabric.Swapper)
-		if !ok || s.Short() < 0 {
+	fs, ends[0], ends[1] = pair(t, h, 1)
+	for r, l := range ends {
+		if l.Borrow() < 0 {
 			closeAll(t, fs)
-			t.Skip("provider has no Swapper")
+			t.Fatalf("rank %d: the link lends nothing", r)
 		}
-		links[i], ends[i] = l, s
 	}
-	return fs, links, ends
+	return fs, ends
 }
 
-// testSwap has both ends post a message and take the other's, between messages that are
+// testTake has both ends post a message and take the other's, between messages that are
 // received otherwise, and one end run ahead so that messages lie one behind the other.
-func testSwap(t *testing.T, h Harness) {
-	fs, links, ends := swappers(t, h)
+func testTake(t *testing.T, h Harness) {
+	fs, ends := lenders(t, h)
 	defer closeAll(t, fs)
-	most := ends[0].Short()
+	most := ends[0].Borrow()
 	sizes := []int{0, 1, 8, 13, 1000, most - 1, most, 3 * most, 7}
 	const rounds = 30
 	within(t, "swaps", func() {
 		together(t, 2, func(r int) error {
 			for round := range rounds {
 				for i, n := range sizes {
-					if err := swapOnce(links[r], ends[r], r, (round*len(sizes)+i)*2, n, round%3 == 1); err != nil {
+					if err := swapOnce(ends[r], r, (round*len(sizes)+i)*2, n, round%3 == 1); err != nil {
 						return fmt.Errorf("round %d, %d bytes: %w", round, n, err)
 					}
 				}
@@ -46,28 +43,26 @@ func testSwap(t *testing.T, h Harness) {
 			return nil
 		})
 	})
-	if c, ok := links[0].(fabric.Counter); ok {
-		bytes := 0
-		for _, n := range sizes {
-			bytes += rounds * n
-		}
-		want := fabric.Traffic{
-			SentMessages: rounds * uint64(len(sizes)), SentBytes: uint64(bytes),
-			RecvMessages: rounds * uint64(len(sizes)), RecvBytes: uint64(bytes),
-		}
-		if got := c.Traffic(); got != want {
-			t.Errorf("counted %+v, want %+v", got, want)
-		}
+	bytes := 0
+	for _, n := range sizes {
+		bytes += rounds * n
+	}
+	want := fabric.Traffic{
+		SentMessages: rounds * uint64(len(sizes)), SentBytes: uint64(bytes),
+		RecvMessages: rounds * uint64(len(sizes)), RecvBytes: uint64(bytes),
+	}
+	if got := ends[0].Traffic(); got != want {
+		t.Errorf("counted %+v, want %+v", got, want)
 	}
 }
 
 // swapOnce exchanges messages of n bytes, number i from rank 0 and i+1 from rank 1; in
 // turns, rank 1 answering, if that is asked for.
-func swapOnce(l fabric.Link, s fabric.Swapper, r, i, n int, turns bool) error {
+func swapOnce(l fabric.Link, r, i, n int, turns bool) error {
 	ctx := context.Background()
 	b := make([]byte, n)
 	fill(b, i+r)
-	post := func() (bool, error) { return s.Post(tagOf(i+r), b) }
+	post := func() (bool, error) { return l.Post(tagOf(i+r), b) }
 	gone := false
 	var err error
 	if !turns || r == 0 {
@@ -75,11 +70,11 @@ func swapOnce(l fabric.Link, s fabric.Swapper, r, i, n int, turns bool) error {
 			return err
 		}
 	}
-	if n > s.Short() {
+	if n > l.Borrow() {
 		err = recvPieces(ctx, l, i+1-r, n)
 	} else {
 		var p []byte
-		if p, err = s.Take(ctx, tagOf(i+1-r), n); err == nil {
+		if p, err = l.Take(ctx, tagOf(i+1-r), n); err == nil {
 			if at := uintptr(unsafe.Pointer(unsafe.SliceData(p))); n > 0 && at%fabric.PieceAlign != 0 {
 				return fmt.Errorf("a message lies at %#x", at)
 			}
@@ -98,14 +93,14 @@ func swapOnce(l fabric.Link, s fabric.Swapper, r, i, n int, turns bool) error {
 		}
 	}
 	if !gone {
-		err = s.Await(ctx, 0)
+		err = l.Await(ctx, 0)
 	}
 	clear(b) // ours again
 	return err
 }
 
-// testSwapRefuses: a message that is not the expected one ends the receiving side.
-func testSwapRefuses(t *testing.T, h Harness) {
+// testTakeRefuses: a message that is not the expected one ends the receiving side.
+func testTakeRefuses(t *testing.T, h Harness) {
 	for _, tt := range []struct {
 		name         string
 		tag          int
@@ -118,7 +113,7 @@ func testSwapRefuses(t *testing.T, h Harness) {
 		{"long", 1, 1 << 20, 8},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			fs, _, ends := swappers(t, h)
+			fs, ends := lenders(t, h)
 			defer closeAll(t, fs)
 			ctx := context.Background()
 			if _, err := ends[0].Post(tagOf(tt.tag), make([]byte, tt.sent)); err != nil {
@@ -138,8 +133,8 @@ func testSwapRefuses(t *testing.T, h Harness) {
 	}
 }
 
-// testSwapEnds: a Take that waits ends with its context, the link or the peer.
-func testSwapEnds(t *testing.T, h Harness) {
+// testTakeEnds: a Take that waits ends with its context, the link or the peer.
+func testTakeEnds(t *testing.T, h Harness) {
 	boom := errors.New("boom")
 	for _, tt := range []struct {
 		name string
@@ -161,7 +156,7 @@ func testSwapEnds(t *testing.T, h Harness) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			fs, links, ends := swappers(t, h)
+			fs, ends := lenders(t, h)
 			defer closeAll(t, fs)
 			ctx, cancel := context.WithCancelCause(context.Background())
 			defer cancel(nil)
@@ -181,7 +176,7 @@ func testSwapEnds(t *testing.T, h Harness) {
 					t.Error(err)
 				}
 			})
-			tt.end(fs, links[0], cancel)
+			tt.end(fs, ends[0], cancel)
 			within(t, "a Take without a message", func() { tt.want(t, <-got) })
 			if _, err := ends[0].Take(ctx, tagOf(2), 8); err == nil {
 				t.Error("the link works on")

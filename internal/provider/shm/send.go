@@ -2,6 +2,7 @@ package shm
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -29,7 +30,7 @@ type posting struct {
 	buf []byte
 }
 
-// Post implements fabric.Poster.
+// Post implements fabric.Link.
 func (l *link) Post(tag *fabric.Tag, b []byte) (bool, error) {
 	out := &l.out
 	out.mu.Lock()
@@ -49,13 +50,16 @@ func (l *link) Post(tag *fabric.Tag, b []byte) (bool, error) {
 		}
 		out.sent, out.begun = sent, begun
 		out.waiting.Store(true)
-		l.hub.backlog.Add(1)
+		l.progress.backlog.Add(1)
 	}
 	out.queue = append(out.queue, posting{*tag, b})
+	if l.mixed.Load() {
+		l.mover.start(l)
+	}
 	return false, nil
 }
 
-// sendable says why nothing can be sent any more.
+// sendable returns why nothing can be sent any more, nil if it can.
 func (l *link) sendable() error {
 	switch {
 	case l.out.broken != nil:
@@ -69,7 +73,7 @@ func (l *link) sendable() error {
 
 func (o *outbound) remaining() int { return len(o.queue) - o.first }
 
-// advance moves the queue on as far as there is room, and says whether anything
+// advance moves the queue on as far as there is room, and reports whether anything
 // moved. The caller holds out.mu.
 func (l *link) advance() bool {
 	out := &l.out
@@ -107,7 +111,7 @@ func (l *link) empty() {
 	clear(out.queue)
 	out.queue, out.first, out.sent, out.begun = out.queue[:0], 0, 0, false
 	if out.waiting.Swap(false) {
-		l.hub.backlog.Add(-1)
+		l.progress.backlog.Add(-1)
 	}
 }
 
@@ -126,7 +130,7 @@ func (o *outbound) met() bool {
 	return o.remaining() <= o.left
 }
 
-// Await implements fabric.Backlog.
+// Await implements fabric.Link.
 func (l *link) Await(ctx context.Context, left int) error {
 	out := &l.out
 	out.mu.Lock()
@@ -137,7 +141,7 @@ func (l *link) Await(ctx context.Context, left int) error {
 	err := l.begin(ctx, &out.side)
 	if err == nil {
 		out.left = left
-		err = l.hub.wait(ctx, l, out, &out.spin)
+		err = l.progress.wait(ctx, l, out, &out.spin)
 	}
 	if err != nil {
 		out.broken = err
@@ -146,22 +150,10 @@ func (l *link) Await(ctx context.Context, left int) error {
 	return err
 }
 
-// Mover implements fabric.Backlog.
-func (l *link) Mover() any { return l.hub }
-
-// Flush implements fabric.Poster.
-func (l *link) Flush(ctx context.Context) error { return l.Await(ctx, 0) }
-
-// Send implements fabric.Link.
-func (l *link) Send(ctx context.Context, tag *fabric.Tag, b []byte) error {
-	if ctx.Err() != nil {
-		l.out.mu.Lock()
-		defer l.out.mu.Unlock()
-		return l.begin(ctx, &l.out.side)
-	}
-	done, err := l.Post(tag, b)
-	if err != nil || done {
-		return err
-	}
-	return l.Await(ctx, 0)
+// Take implements fabric.Link. What is short goes over a board.
+func (l *link) Take(context.Context, *fabric.Tag, int) ([]byte, error) {
+	return nil, errors.ErrUnsupported
 }
+
+// Borrow implements fabric.Link.
+func (l *link) Borrow() int { return -1 }

@@ -9,19 +9,12 @@ import (
 	"thundercollective/fabric"
 )
 
-// trippers are both ends of a link that makes round trips. It skips providers without.
-func trippers(t *testing.T, h Harness) (fs []fabric.Fabric, ends [2]fabric.RoundTripper) {
+// tripping makes two ranks that share memory, and the link between them.
+func tripping(t *testing.T, h Harness) (fs []fabric.Fabric, ms []fabric.Memory, ends [2]fabric.Link, stop func()) {
 	t.Helper()
-	fs, a, b := pair(t, h, 1)
-	for i, l := range []fabric.Link{a, b} {
-		tripper, ok := l.(fabric.RoundTripper)
-		if !ok {
-			closeAll(t, fs)
-			t.Skip("provider makes no round trips")
-		}
-		ends[i] = tripper
-	}
-	return fs, ends
+	fs, ms, stop = sharing(t, h, 2)
+	ends[0], ends[1] = join(t, fs[0], fs[1], 1)
+	return fs, ms, ends, stop
 }
 
 // turned is what the tests do to what is lent.
@@ -33,7 +26,7 @@ func turned(p []byte) {
 
 // tripOf returns the trip of an end: it lends what seed gives, turns what it is lent, of
 // which other is the seed, and checks all of it.
-func tripOf(out, in, seed, other int) (t *fabric.Trip, check func() error) {
+func tripOf(out, in, seed, other int) (t *fabric.RoundTrip, check func() error) {
 	var problem error
 	note := func(what string, err error) {
 		if err != nil && problem == nil {
@@ -49,7 +42,7 @@ func tripOf(out, in, seed, other int) (t *fabric.Trip, check func() error) {
 		}
 		*at = off + len(p)
 	}
-	t = &fabric.Trip{
+	t = &fabric.RoundTrip{
 		Out: out, In: in,
 		Lend: func(off int, p []byte) {
 			next(&lent, off, p)
@@ -75,11 +68,11 @@ func tripOf(out, in, seed, other int) (t *fabric.Trip, check func() error) {
 	}
 }
 
-// testTrips makes round trips of all lengths, also unequal ones, with messages between
+// testRoundTrips makes round trips of all lengths, also unequal ones, with messages between
 // them, some of which are still under way when the trip begins.
-func testTrips(t *testing.T, h Harness) {
-	fs, ends := trippers(t, h)
-	defer closeAll(t, fs)
+func testRoundTrips(t *testing.T, h Harness) {
+	_, ms, ends, stop := tripping(t, h)
+	defer stop()
 	sizes := []int{0, 1, 4096, 32 << 10, 32<<10 + 1, 100_000, 300_000}
 	ctx := context.Background()
 	together(t, 2, func(r int) error {
@@ -95,13 +88,13 @@ func testTrips(t *testing.T, h Harness) {
 				message := make([]byte, 40_000)
 				if r == 0 {
 					fill(message, round)
-					if _, err := post(ctx, ends[r], round, message); err != nil {
+					if _, err := ends[r].Post(tagOf(round), message); err != nil {
 						return err
 					}
 				} else if err := recvWhole(ctx, ends[r], round, message); err != nil {
 					return err
 				}
-				if err := ends[r].RoundTrip(ctx, tagOf(1000+round), trip); err != nil {
+				if err := ms[r].RoundTrip(ctx, 1-r, tagOf(1000+round), trip); err != nil {
 					return fmt.Errorf("%d out, %d in: %w", out, in, err)
 				}
 				if err := check(); err != nil {
@@ -113,41 +106,32 @@ func testTrips(t *testing.T, h Harness) {
 	})
 }
 
-// post posts a message if the link can, and sends it otherwise.
-func post(ctx context.Context, l fabric.Link, i int, b []byte) (bool, error) {
-	if p, ok := l.(fabric.Backlog); ok {
-		return p.Post(tagOf(i), b)
-	}
-	return true, l.Send(ctx, tagOf(i), b)
-}
-
-// testTripEnds: nobody waits for ever in a round trip, and it is refused where something
+// testRoundTripEnds: nobody waits for ever in a round trip, and it is refused where something
 // else is expected.
-func testTripEnds(t *testing.T, h Harness) {
-	trip := func(n int) *fabric.Trip {
+func testRoundTripEnds(t *testing.T, h Harness) {
+	trip := func(n int) *fabric.RoundTrip {
 		t, _ := tripOf(n, n, 1, 2)
 		return t
 	}
 	t.Run("cancel", func(t *testing.T) {
-		fs, ends := trippers(t, h)
-		defer closeAll(t, fs)
-		stop := errors.New("stop, said the test")
+		_, ms, ends, stop := tripping(t, h)
+		defer stop()
 		ctx, cancel := context.WithCancelCause(context.Background())
 		started := trip(100)
 		lend := started.Lend
-		started.Lend = func(off int, p []byte) { lend(off, p); cancel(stop) }
+		started.Lend = func(off int, p []byte) { lend(off, p); cancel(errStop) }
 		within(t, "the end of the context", func() {
-			if err := ends[0].RoundTrip(ctx, tagOf(1), started); !errors.Is(err, stop) {
+			if err := ms[0].RoundTrip(ctx, 1, tagOf(1), started); !errors.Is(err, errStop) {
 				t.Errorf("got %v, want the cause of the context", err)
 			}
-			if err := ends[0].Send(context.Background(), tagOf(1), nil); err == nil {
+			if err := fabric.Send(context.Background(), ends[0], tagOf(1), nil); err == nil {
 				t.Error("the link goes on after an error")
 			}
 		})
 	})
 	t.Run("death", func(t *testing.T) {
-		fs, ends := trippers(t, h)
-		defer closeAll(t, fs)
+		fs, ms, _, stop := tripping(t, h)
+		defer stop()
 		started := trip(1 << 20)
 		lend := started.Lend
 		dead := make(chan struct{})
@@ -158,7 +142,7 @@ func testTripEnds(t *testing.T, h Harness) {
 		}
 		within(t, "the death of the peer", func() {
 			var lost *fabric.LostError
-			if err := ends[0].RoundTrip(context.Background(), tagOf(1), started); !errors.As(err, &lost) || lost.Peer != 1 {
+			if err := ms[0].RoundTrip(context.Background(), 1, tagOf(1), started); !errors.As(err, &lost) || lost.Peer != 1 {
 				t.Errorf("got %v, want a LostError for rank 1", err)
 			}
 			<-dead
@@ -166,14 +150,14 @@ func testTripEnds(t *testing.T, h Harness) {
 	})
 	for name, theirs := range map[string]struct{ tag, n int }{"tag": {2, 100}, "length": {1, 101}} {
 		t.Run(name, func(t *testing.T) {
-			fs, ends := trippers(t, h)
-			defer closeAll(t, fs)
+			_, ms, ends, stop := tripping(t, h)
+			defer stop()
 			within(t, "the refusal", func() {
-				if err := ends[1].Send(context.Background(), tagOf(theirs.tag), make([]byte, theirs.n)); err != nil {
+				if err := fabric.Send(context.Background(), ends[1], tagOf(theirs.tag), make([]byte, theirs.n)); err != nil {
 					t.Error(err)
 				}
 				var refused *fabric.TagError
-				if err := ends[0].RoundTrip(context.Background(), tagOf(1), trip(100)); !errors.As(err, &refused) || refused.GotLen != uint64(theirs.n) {
+				if err := ms[0].RoundTrip(context.Background(), 1, tagOf(1), trip(100)); !errors.As(err, &refused) || refused.GotLen != uint64(theirs.n) {
 					t.Errorf("got %v, want a TagError", err)
 				}
 			})

@@ -13,7 +13,7 @@ import (
 	"thundercollective/internal/rendezvous/handshake"
 )
 
-// caller is a connection from an address, as far as the door looks at it.
+// caller is a connection from an address, as far as an admission looks at it.
 func caller(t *testing.T, from string) *net.TCPConn {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -52,7 +52,7 @@ func TestSourceOf(t *testing.T) {
 // TestFailuresAreRationed lets a source fail until it is turned away, and checks that
 // it may try again later, and others all the time.
 func TestFailuresAreRationed(t *testing.T) {
-	var d door
+	var d admission
 	now := time.Unix(1000, 0)
 	bad, good := caller(t, "127.0.0.1"), caller(t, "127.0.0.2")
 	for i := range failBurst {
@@ -82,38 +82,38 @@ func TestFailuresAreRationed(t *testing.T) {
 	}
 }
 
-// TestFullDoor fills the door with silent connections of one source. Another source
+// TestFullAdmission takes all places with silent connections of one source. Another source
 // takes the place of the oldest at once, the same one only after a moment.
-func TestFullDoor(t *testing.T) {
-	var d door
+func TestFullAdmission(t *testing.T) {
+	var d admission
 	now := time.Unix(1000, 0)
 	silent, other := caller(t, "127.0.0.1"), caller(t, "127.0.0.2")
 	var guests []*guest
-	for range maxAtDoor {
+	for range maxHandshakes {
 		guests = append(guests, d.enter(silent, now))
 	}
-	if d.enter(silent, now.Add(doorPatience/2)) != nil {
+	if d.enter(silent, now.Add(handshakePatience/2)) != nil {
 		t.Error("a source pushes itself out")
 	}
 	g := d.enter(other, now)
-	if g == nil || len(d.guests) != maxAtDoor || d.guests[0] != guests[1] {
-		t.Fatalf("another source got %v; the door has %d guests", g, len(d.guests))
+	if g == nil || len(d.guests) != maxHandshakes || d.guests[0] != guests[1] {
+		t.Fatalf("another source got %v; there are %d guests", g, len(d.guests))
 	}
 	d.leave(guests[0]) // as when its handshake fails
-	if d.enter(silent, now.Add(2*doorPatience)) == nil || d.guests[0] != guests[2] {
+	if d.enter(silent, now.Add(2*handshakePatience)) == nil || d.guests[0] != guests[2] {
 		t.Error("the same source does not get the place of its oldest")
 	}
 	for _, g := range d.guests {
 		d.proved(g)
 	}
-	if d.count != 0 || d.enter(silent, now.Add(2*doorPatience)) == nil {
+	if d.count != 0 || d.enter(silent, now.Add(2*handshakePatience)) == nil {
 		t.Errorf("ranks that have proved themselves take up %d places of strangers", d.count)
 	}
 }
 
 // TestManySources checks that what is remembered of sources is bounded.
 func TestManySources(t *testing.T) {
-	var d door
+	var d admission
 	now := time.Unix(1000, 0)
 	at := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}) }
 	for i := range 2 * maxSources {
@@ -130,7 +130,7 @@ func TestManySources(t *testing.T) {
 
 // TestLogOnce checks that strangers cannot fill the log.
 func TestLogOnce(t *testing.T) {
-	var d door
+	var d admission
 	var lines strings.Builder
 	l := slog.New(slog.NewTextHandler(&lines, nil))
 	now := time.Unix(1000, 0)

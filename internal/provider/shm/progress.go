@@ -9,10 +9,10 @@ import (
 	"thundercollective/internal/spin"
 )
 
-// A hub is what the links of one channel share: where their users sleep,
+// A progress is what the links of one channel share: where their users sleep,
 // and the messages that wait to be moved on.
-type hub struct {
-	bed     *bed         // where they sleep
+type progress struct {
+	bell    *ownBell     // where they sleep
 	start   time.Time    // of the clock that polling is measured by
 	backlog atomic.Int32 // links with posted messages that are not yet taken
 
@@ -24,51 +24,51 @@ type hub struct {
 
 // interrupt makes whoever waits look up. Unlike the bell itself it may be used when
 // the fabric is closed: contexts end when they like.
-func (h *hub) interrupt() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.gone {
-		h.bed.ring()
+func (p *progress) interrupt() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.gone {
+		p.bell.ring()
 	}
 }
 
 // close ends interrupts, before the bell goes.
-func (h *hub) close() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.gone = true
+func (p *progress) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.gone = true
 }
 
-func (h *hub) add(l *link) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (p *progress) add(l *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var all []*link
-	if old := h.links.Load(); old != nil {
+	if old := p.links.Load(); old != nil {
 		all = append(all, *old...)
 	}
 	all = append(all, l)
-	h.links.Store(&all)
+	p.links.Store(&all)
 }
 
-func (h *hub) remove(l *link) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (p *progress) remove(l *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var all []*link
-	for _, k := range *h.links.Load() {
+	for _, k := range *p.links.Load() {
 		if k != l {
 			all = append(all, k)
 		}
 	}
-	h.links.Store(&all)
+	p.links.Store(&all)
 }
 
-// push moves posted messages on, and says whether any moved.
-func (h *hub) push() bool {
-	if h.backlog.Load() == 0 {
+// push moves posted messages on, and reports whether any moved.
+func (p *progress) push() bool {
+	if p.backlog.Load() == 0 {
 		return false
 	}
 	moved := false
-	for _, l := range *h.links.Load() {
+	for _, l := range *p.links.Load() {
 		if l.out.waiting.Load() && l.out.mu.TryLock() {
 			moved = l.advance() || moved
 			l.out.mu.Unlock()
@@ -84,8 +84,8 @@ const (
 	// pollsPerLook is how often a condition is polled between looks at the clock
 	// and at what else could end the wait.
 	pollsPerLook = 64
-	// eagerLooks is how many looks go by before the processor is offered to others
-	// between them: about a microsecond, the time that a peer on another core needs
+	// eagerLooks is how many looks go by before the processor is yielded between
+	// them: about a microsecond, the time that a peer on another core needs
 	// to answer. When it takes longer, the peer may be waiting for this very core.
 	eagerLooks = 16
 	// pollsWhenShared is pollsPerLook for a rank whose peers wait for its core, and
@@ -101,11 +101,11 @@ type distant interface {
 	elsewhere() bool
 }
 
-// wait returns nil when c is met, and why it never will be otherwise. It polls for
-// a while, then sleeps.
-func (h *hub) wait(ctx context.Context, l *link, c condition, s *spin.Spinner) error {
+// wait returns nil when c is met, or why it never will be. It polls for a while, then
+// sleeps.
+func (p *progress) wait(ctx context.Context, l *link, c condition, s *spin.Spinner) error {
 	if !s.Try() {
-		return h.sleep(ctx, l, c)
+		return p.sleep(ctx, l, c)
 	}
 	polls, eager := pollsPerLook, eagerLooks
 	var far distant
@@ -127,7 +127,7 @@ func (h *hub) wait(ctx context.Context, l *link, c condition, s *spin.Spinner) e
 				return nil
 			}
 		}
-		moved := h.push()
+		moved := p.push()
 		if looks < eager {
 			continue
 		}
@@ -135,7 +135,7 @@ func (h *hub) wait(ctx context.Context, l *link, c condition, s *spin.Spinner) e
 			return err
 		}
 		yield()
-		now := time.Since(h.start)
+		now := time.Since(p.start)
 		if looks == eager || moved {
 			until = now + s.Budget
 		} else if now > until {
@@ -143,25 +143,25 @@ func (h *hub) wait(ctx context.Context, l *link, c condition, s *spin.Spinner) e
 		}
 	}
 	s.Lost()
-	return h.sleep(ctx, l, c)
+	return p.sleep(ctx, l, c)
 }
 
 // sleep waits without polling.
-func (h *hub) sleep(ctx context.Context, l *link, c condition) error {
-	h.bed.sleepers.Add(1)
-	defer h.bed.sleepers.Add(^uint32(0))
+func (p *progress) sleep(ctx context.Context, l *link, c condition) error {
+	p.bell.sleepers.Add(1)
+	defer p.bell.sleepers.Add(^uint32(0))
 	for naps := 0; ; naps++ {
 		// Read before looking: whoever changes something afterwards changes this.
-		rings := h.bed.rings.Load()
+		rings := p.bell.rings.Load()
 		if c.met() {
 			return nil
 		}
-		if h.push() {
+		if p.push() {
 			continue
 		}
 		if err := l.hopeless(ctx, c); err != nil {
 			return err
 		}
-		h.bed.sleep(rings, naps)
+		p.bell.sleep(rings, naps)
 	}
 }

@@ -6,23 +6,23 @@ import (
 	"thundercollective/fabric"
 )
 
-// A trip is a fabric.Trip under way. What is lent lies in the sender's ring like any
+// A roundTrip is a fabric.RoundTrip under way. What is lent lies in the sender's ring like any
 // message, and is back when the receiver has released it. So each end writes only to
 // lines that it was the last to read, which its processor then has for itself already.
-type trip struct {
-	*fabric.Trip
+type roundTrip struct {
+	*fabric.RoundTrip
 	out *outWire
-	// By chunk number modulo tripDepth: where it lies, and the number of cells that the
+	// By chunk number modulo lendDepth: where it lies, and the number of cells that the
 	// peer is done with when it is back.
-	at, back [tripDepth]uint64
+	at, back [lendDepth]uint64
 	lent     int // chunks
 }
 
-// tripDepth is how many chunks are lent at once, if there is room. Three are enough as
+// lendDepth is how many chunks are lent at once, if there is room. Three are enough as
 // long as both ends are at work: one comes back, one is worked on, one goes out. While the
 // peer is away, as on a machine with more to do than processors, more of them mean fewer
 // times that the ends have to wait for each other.
-const tripDepth = dataSize/chunkSize - 1
+const lendDepth = dataSize/chunkSize - 1
 
 func chunks(n int) int { return (n + chunkSize - 1) / chunkSize }
 
@@ -33,22 +33,22 @@ func chunkOf(i, n int) (off, length int) {
 }
 
 // met implements condition: there is room to lend the next chunk.
-func (t *trip) met() bool {
+func (t *roundTrip) met() bool {
 	_, n := chunkOf(t.lent, t.Out)
 	_, end := chunk(t.out.pos, n)
 	return t.out.room(end)
 }
 
-// A homecoming is the condition that a chunk is back.
-type homecoming struct {
+// returned is the condition that a chunk is back.
+type returned struct {
 	out   *outWire
 	cells uint64
 }
 
-func (h *homecoming) met() bool { return h.out.wire.taken.Load() >= h.cells }
+func (r *returned) met() bool { return r.out.wire.taken.Load() >= r.cells }
 
-// RoundTrip implements fabric.RoundTripper.
-func (l *link) RoundTrip(ctx context.Context, tag *fabric.Tag, ft *fabric.Trip) error {
+// roundTrip does what fabric.Memory says of RoundTrip.
+func (l *link) roundTrip(ctx context.Context, tag *fabric.Tag, ft *fabric.RoundTrip) error {
 	l.out.mu.Lock()
 	defer l.out.mu.Unlock()
 	l.in.mu.Lock()
@@ -62,10 +62,10 @@ func (l *link) RoundTrip(ctx context.Context, tag *fabric.Tag, ft *fabric.Trip) 
 	}
 	if err == nil && l.out.remaining() > 0 {
 		l.out.left = 0
-		err = l.hub.wait(ctx, l, &l.out, &l.out.spin)
+		err = l.progress.wait(ctx, l, &l.out, &l.out.spin)
 	}
 	if err == nil {
-		err = l.travel(ctx, tag, ft)
+		err = l.exchange(ctx, tag, ft)
 	}
 	if err != nil {
 		l.out.broken, l.in.broken = err, err
@@ -79,9 +79,10 @@ func (l *link) RoundTrip(ctx context.Context, tag *fabric.Tag, ft *fabric.Trip) 
 	return nil
 }
 
-func (l *link) travel(ctx context.Context, tag *fabric.Tag, ft *fabric.Trip) error {
-	l.trip = trip{Trip: ft, out: &l.out.outWire}
-	defer func() { l.trip.Trip = nil }()
+// exchange lends, works and takes back, chunk by chunk.
+func (l *link) exchange(ctx context.Context, tag *fabric.Tag, ft *fabric.RoundTrip) error {
+	l.trip = roundTrip{RoundTrip: ft, out: &l.out.outWire}
+	defer func() { l.trip.RoundTrip = nil }()
 	outs, ins := chunks(ft.Out), chunks(ft.In)
 	for k := range max(outs, ins) + 1 {
 		for l.trip.lent < min(k+2, outs) {
@@ -89,7 +90,7 @@ func (l *link) travel(ctx context.Context, tag *fabric.Tag, ft *fabric.Trip) err
 				return err
 			}
 		}
-		for k < ins && l.trip.lent < min(k+tripDepth-1, outs) && !l.in.met() && l.trip.met() {
+		for k < ins && l.trip.lent < min(k+lendDepth-1, outs) && !l.in.met() && l.trip.met() {
 			if err := l.lend(ctx, tag); err != nil {
 				return err
 			}
@@ -100,7 +101,7 @@ func (l *link) travel(ctx context.Context, tag *fabric.Tag, ft *fabric.Trip) err
 			}
 		}
 		if k > 0 && k <= outs {
-			if err := l.regain(ctx, k-1); err != nil {
+			if err := l.takeBack(ctx, k-1); err != nil {
 				return err
 			}
 		}
@@ -114,7 +115,7 @@ func (l *link) lend(ctx context.Context, tag *fabric.Tag) error {
 	off, n := chunkOf(t.lent, t.Out)
 	at, end := chunk(w.pos, n)
 	if !t.met() {
-		if err := l.hub.wait(ctx, l, t, &l.out.spin); err != nil {
+		if err := l.progress.wait(ctx, l, t, &l.out.spin); err != nil {
 			return err
 		}
 	}
@@ -123,7 +124,7 @@ func (l *link) lend(ctx context.Context, tag *fabric.Tag) error {
 	}
 	t.Lend(off, w.data[at%dataSize:][:n:n])
 	w.publish(end)
-	t.at[t.lent%tripDepth], t.back[t.lent%tripDepth] = at%dataSize, w.next
+	t.at[t.lent%lendDepth], t.back[t.lent%lendDepth] = at%dataSize, w.next
 	t.lent++
 	l.bell.wake()
 	return nil
@@ -147,17 +148,17 @@ func (l *link) serve(ctx context.Context, tag *fabric.Tag, k int) error {
 	return nil
 }
 
-// regain takes chunk k back.
-func (l *link) regain(ctx context.Context, k int) error {
+// takeBack takes back chunk k.
+func (l *link) takeBack(ctx context.Context, k int) error {
 	t := &l.trip
-	home := &l.home
-	home.out, home.cells = t.out, t.back[k%tripDepth]
-	if !home.met() {
-		if err := l.hub.wait(ctx, l, home, &l.out.spin); err != nil {
+	back := &l.back
+	back.out, back.cells = t.out, t.back[k%lendDepth]
+	if !back.met() {
+		if err := l.progress.wait(ctx, l, back, &l.out.spin); err != nil {
 			return err
 		}
 	}
 	off, n := chunkOf(k, t.Out)
-	t.Back(off, t.out.data[t.at[k%tripDepth]:][:n:n])
+	t.Back(off, t.out.data[t.at[k%lendDepth]:][:n:n])
 	return nil
 }
