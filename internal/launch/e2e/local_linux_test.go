@@ -45,7 +45,7 @@ func TestLocalEnds(t *testing.T) {
 			l := thunder(t, append([]string{"launch", "-n", "4", "--"}, c.script(tt.then)...)...)
 			ranks, all := c.processes(t, 4)
 			eventually(t, 20*time.Second, "ranks are up", func() bool { return strings.Count(l.out.String(), "is up") == 4 })
-			since := time.Now()
+			since := clock.Given()
 			if tt.do != nil {
 				tt.do(t, l, ranks)
 			}

@@ -14,10 +14,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"thundercollective/internal/patience"
 )
 
 // thunderBin is the binary under test, and work the folder for everything.
 var thunderBin, work string
+
+// clock counts the time that the tests and their jobs were given; limits go by it.
+var clock *patience.Clock
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
@@ -43,6 +48,8 @@ func run(m *testing.M) int {
 	}
 	remove := privilegeSeparationDir()
 	defer remove()
+	clock = patience.Start()
+	defer clock.Stop()
 	// These tests wait most of the time, not for a CPU.
 	flag.Set("test.parallel", "4")
 	return m.Run()
@@ -104,9 +111,11 @@ func start(t *testing.T, cmd *exec.Cmd) *launched {
 // wait returns the exit code.
 func (l *launched) wait(t *testing.T) int {
 	t.Helper()
+	ctx, cancel := patience.Context(t.Context(), 60*time.Second)
+	defer cancel()
 	select {
 	case <-l.done:
-	case <-time.After(60 * time.Second):
+	case <-ctx.Done():
 		t.Fatalf("thunder does not end\nstdout:\n%s\nstderr:\n%s", l.out.String(), l.errs.String())
 	}
 	return l.cmd.ProcessState.ExitCode()
@@ -150,8 +159,8 @@ func (b *buffer) String() string {
 // eventually fails the test when cond does not come true in time.
 func eventually(t *testing.T, limit time.Duration, what string, cond func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(limit); !cond(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
+	for end := clock.Given() + limit; !cond(); time.Sleep(10 * time.Millisecond) {
+		if clock.Given() > end {
 			t.Fatalf("%s: not within %v", what, limit)
 		}
 	}
@@ -200,15 +209,15 @@ func (c *census) processes(t *testing.T, n int) (ranks, all []int) {
 	return ranks, all
 }
 
-// gone checks that five seconds after since no process of the job is left: none
-// of its ranks, no agent, no ssh.
-func (l *launched) gone(t *testing.T, since time.Time, pids []int) {
+// gone checks that five seconds after since, by the clock, no process of the job is left:
+// none of its ranks, no agent, no ssh.
+func (l *launched) gone(t *testing.T, since time.Duration, pids []int) {
 	t.Helper()
-	limit := time.Until(since.Add(5 * time.Second))
-	eventually(t, limit, fmt.Sprintf("processes %v end", pids), func() bool {
+	end := since + 5*time.Second
+	eventually(t, end-clock.Given(), fmt.Sprintf("processes %v end", pids), func() bool {
 		return !slices.ContainsFunc(pids, alive)
 	})
-	eventually(t, max(time.Until(since.Add(5*time.Second)), time.Second), "agents end", func() bool {
+	eventually(t, max(end-clock.Given(), time.Second), "agents end", func() bool {
 		return len(running(l.bin)) == 0
 	})
 }

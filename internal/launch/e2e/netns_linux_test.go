@@ -22,11 +22,11 @@ func TestCablePulled(t *testing.T) {
 	l := f.launch(t, append([]string{"--hosts", "a:2,b:2", "--"}, c.script(`while :; do sleep 1; done`)...)...)
 	_, all := c.processes(t, 4)
 	eventually(t, 20*time.Second, "ranks are up", func() bool { return strings.Count(l.out.String(), "is up") == 4 })
-	since := time.Now()
+	since := clock.Given()
 	command(t, "ip", "-n", ns, "link", "set", there, "down")
 	// The launcher's side takes as long again, once it has noticed.
 	onB := all[4:]
-	eventually(t, 5*time.Second-time.Since(since), "processes on b end", func() bool {
+	eventually(t, since+5*time.Second-clock.Given(), "processes on b end", func() bool {
 		for _, pid := range onB {
 			if alive(pid) {
 				return false
@@ -35,7 +35,7 @@ func TestCablePulled(t *testing.T) {
 		return true
 	})
 	l.want(t, 1, "b: the connection was lost", "rank 2 on b was lost with its machine")
-	l.gone(t, time.Now(), all)
+	l.gone(t, clock.Given(), all)
 }
 
 // cabled returns hosts a, which is here, and b, in a namespace, and the end of the cable

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A program that re-forms its job keeps its other ranks when one dies: the only one
@@ -38,7 +37,7 @@ func TestRestartOfOneRank(t *testing.T) {
 					t.Errorf("rank %d was in processes %v", rank, p)
 				}
 			}
-			l.gone(t, time.Now(), slices.Concat(pids[0], pids[1], pids[2]))
+			l.gone(t, clock.Given(), slices.Concat(pids[0], pids[1], pids[2]))
 		})
 	}
 }

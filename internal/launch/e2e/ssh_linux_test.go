@@ -77,7 +77,7 @@ func TestEnds(t *testing.T) {
 			l := f.launch(t, append([]string{"--hosts", "a:2,b:2", "--"}, c.script(tt.then)...)...)
 			ranks, all := c.processes(t, 4)
 			eventually(t, 20*time.Second, "ranks are up", func() bool { return strings.Count(l.out.String(), "is up") == 4 })
-			since := time.Now()
+			since := clock.Given()
 			if tt.do != nil {
 				tt.do(t, f, l, ranks)
 			}
@@ -183,13 +183,13 @@ func TestUnusableHosts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			since := time.Now()
+			since := clock.Given()
 			l := f.launch(t, append([]string{"--thunder", "thunder"}, tt.args...)...)
 			l.want(t, tt.code, tt.say...)
-			if d := time.Since(since); d > tt.limit {
+			if d := clock.Given() - since; d > tt.limit {
 				t.Errorf("took %v, more than %v", d, tt.limit)
 			}
-			l.gone(t, time.Now(), nil)
+			l.gone(t, clock.Given(), nil)
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"thundercollective/internal/patience"
 )
 
 // openTerminal makes a pseudo-terminal of 100 columns and 30 lines.
@@ -83,9 +84,11 @@ func TestTerminal(t *testing.T) {
 	see("rank 0 read hello")
 	ours.WriteString("\x03")
 	see("1 ends")
+	ctx, cancel := patience.Context(t.Context(), 20*time.Second)
+	defer cancel()
 	select {
 	case <-ended:
-	case <-time.After(20 * time.Second):
+	case <-ctx.Done():
 		t.Fatal("Ctrl-C did not end it")
 	}
 	if code := cmd.ProcessState.ExitCode(); code != 130 {
