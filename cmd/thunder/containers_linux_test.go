@@ -54,6 +54,7 @@ func together(t *testing.T, cmds []*exec.Cmd, fabric string) string {
 // TestNamespaces: ranks of one machine that cannot see each other's processes, as in
 // containers, or are other users, share memory all the same.
 func TestNamespaces(t *testing.T) {
+	needProgram(t)
 	if os.Geteuid() != 0 {
 		t.Skip("MISSING: only root makes the namespaces of this test")
 	}

@@ -36,6 +36,9 @@ func testMain(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "thunder")
+	if raceDetector {
+		return m.Run()
+	}
 	build := exec.Command("go", "build", "-o", program, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -74,9 +77,19 @@ type result struct {
 	code           int
 }
 
+// needProgram skips tests with the race detector, which the program does not have: they
+// would do the same again.
+func needProgram(t *testing.T) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("SKIPPED with the race detector: the program is built without it, and runs in the tests without it")
+	}
+}
+
 // command prepares a run of the program with nothing of a job in its environment.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
+	needProgram(t)
 	ctx, cancel := patience.Context(context.Background(), deadline)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, program, args...)

@@ -14,6 +14,7 @@ import (
 // labMatrix runs the matrix of two hosts over all their cables.
 func labMatrix(t *testing.T, l *lab.Lab) []bench.Row {
 	t.Helper()
+	needProgram(t)
 	addrs := l.Addrs(7600)
 	cmds := make([]*exec.Cmd, len(addrs))
 	var out bytes.Buffer

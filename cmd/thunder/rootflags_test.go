@@ -15,8 +15,8 @@ func TestFirstFlags(t *testing.T) {
 			addrs := freeaddr.Loopback(t, 2)
 			args := []string{"--world-size", "2", "--addr", addrs[0], "--addr", addrs[1],
 				"--mode", string(mode), "--num-streams", "4", "--size", "1048576", "--iters", "3", "--json"}
-			other := make(chan result)
-			go func() { other <- finish(t, command(t, append(args, "--rank", "1")...)) }()
+			other, second := make(chan result), command(t, append(args, "--rank", "1")...)
+			go func() { other <- finish(t, second) }()
 			results := []result{run(t, append(args, "--rank", "0")...), <-other}
 			for rank, res := range results {
 				if res.code != 0 {
