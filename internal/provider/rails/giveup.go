@@ -3,7 +3,7 @@ package rails
 // GiveUp has links to a peer that is known to be lost close without waiting until what was
 // sent has arrived.
 func (f *Fabric) GiveUp(peer int) {
-	for _, l := range f.all() {
+	for _, l := range f.links.All() {
 		if l.peer == peer {
 			l.mu.Lock()
 			l.givenUp = true
