@@ -118,7 +118,7 @@ func (f *topoFlags) show(out io.Writer, g *topology.Graph) error {
 	case f.svg == "-" || f.hostfile == "-":
 		return nil
 	}
-	if err := g.WriteTable(out); err != nil {
+	if err := g.WriteTable(out, terminalWidth(out)); err != nil {
 		return err
 	}
 	for _, name := range []string{f.svg, f.hostfile} {

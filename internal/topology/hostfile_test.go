@@ -95,7 +95,7 @@ func TestSwitched(t *testing.T) {
 				t.Errorf("kind %q: addresses %v, want %v", kind, h.Hosts[1].Addrs, want)
 			}
 			var b bytes.Buffer
-			if err := g.WriteTable(&b); err != nil || strings.Contains(b.String(), "No cable") || strings.Count(b.String(), "joined by") != networks {
+			if err := g.WriteTable(&b, 0); err != nil || strings.Contains(b.String(), "No cable") || strings.Count(b.String(), "joined by") != networks {
 				t.Errorf("%v\n%s", err, b.String())
 			}
 			b.Reset()
