@@ -113,9 +113,8 @@ func neighbours(roster *rendezvous.Roster) int {
 	return here
 }
 
-// streamsFor returns how many connections to open to each peer: as many as the options
-// say; otherwise the usual number, but one where a rank has no processors to spare
-// for the goroutines of more.
+// streamsFor returns how many connections to open to each peer: what the options say, else
+// the default, or one where a rank has no processors to spare for the goroutines of more.
 func streamsFor(roster *rendezvous.Roster, o Config) int {
 	switch {
 	case o.Streams > 0:
