@@ -52,3 +52,16 @@ func (h *Histogram) Count() (n uint64) {
 	}
 	return n
 }
+
+// read returns how many durations were observed, their sum in seconds, and how many were
+// not above the bound of each bucket.
+func (h *Histogram) read() (count uint64, sum float64, below map[float64]uint64) {
+	sum, below = time.Duration(h.nanos.Load()).Seconds(), map[float64]uint64{}
+	for i := range h.counts {
+		count += h.counts[i].Load()
+		if i < buckets {
+			below[bound(i)] = count
+		}
+	}
+	return count, sum, below
+}

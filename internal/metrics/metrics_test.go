@@ -3,6 +3,7 @@ package metrics
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -26,33 +27,58 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-func TestEncoder(t *testing.T) {
+// get returns what a handler answers.
+func get(t *testing.T, h http.Handler) (status int, kind, text string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return w.Code, w.Header().Get("Content-Type"), w.Body.String()
+}
+
+func TestHandler(t *testing.T) {
 	var h Histogram
 	h.Observe(3 * time.Microsecond)
 	var more Histogram
 	more.Observe(time.Hour)
 	h.Merge(&more)
-	e := NewEncoder(Label{"rank", "3"})
-	e.Counter("a_total", "what it is", 7, Label{"host", "a\"b\\c\nd"})
-	e.Counter("a_total", "what it is", 8, Label{"host", "x"})
-	e.Gauge("b", "more", 0.25)
-	e.Histogram("c_seconds", "times", &h, Label{"kind", "k"})
-	text := string(e.Bytes())
+	status, kind, text := get(t, Handler(func(s *Scrape) {
+		s.Counter("a_total", "what it is", 7, Label{"host", "a\"b\\c\nd"})
+		s.Counter("a_total", "what it is", 8, Label{"host", "x"})
+		s.Gauge("b", "more", 0.25)
+		s.Histogram("c_seconds", "times", &h, Label{"kind", "k"})
+	}, Label{"rank", "3"}))
+	if status != http.StatusOK || !strings.HasPrefix(kind, "text/plain; version=0.0.4; charset=utf-8") {
+		t.Errorf("got %d, %s", status, kind)
+	}
 	for _, want := range []string{
-		"# HELP a_total what it is\n# TYPE a_total counter\n" + `a_total{rank="3",host="a\"b\\c\nd"} 7` + "\n" + `a_total{rank="3",host="x"} 8` + "\n",
+		"# HELP a_total what it is\n# TYPE a_total counter\n" + `a_total{host="a\"b\\c\nd",rank="3"} 7` + "\n" + `a_total{host="x",rank="3"} 8` + "\n",
 		"# TYPE b gauge\n" + `b{rank="3"} 0.25` + "\n",
-		`c_seconds_bucket{rank="3",kind="k",le="1e-06"} 0`, `c_seconds_bucket{rank="3",kind="k",le="4e-06"} 1`,
-		`c_seconds_bucket{rank="3",kind="k",le="+Inf"} 2`, `c_seconds_count{rank="3",kind="k"} 2`, `c_seconds_sum{rank="3",kind="k"} 3600.000003`,
+		`c_seconds_bucket{kind="k",rank="3",le="1e-06"} 0`, `c_seconds_bucket{kind="k",rank="3",le="4e-06"} 1`,
+		`c_seconds_bucket{kind="k",rank="3",le="+Inf"} 2`, `c_seconds_count{kind="k",rank="3"} 2`, `c_seconds_sum{kind="k",rank="3"} 3600.000003`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+	if strings.Contains(text, "go_") || strings.Contains(text, "process_") {
+		t.Errorf("more than what was asked for:\n%s", text)
 	}
 	if h.Count() != 2 {
 		t.Errorf("%d observed", h.Count())
 	}
 	if n := testing.AllocsPerRun(100, func() { h.Observe(time.Millisecond) }); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestHandlerRefuses: a scrape with a mistake in it fails, and says which.
+func TestHandlerRefuses(t *testing.T) {
+	status, _, text := get(t, Handler(func(s *Scrape) {
+		s.Gauge("twice", "more", 1)
+		s.Gauge("twice", "more", 2)
+	}))
+	if status != http.StatusInternalServerError || !strings.Contains(text, "twice") {
+		t.Errorf("got %d, %s", status, text)
 	}
 }
 

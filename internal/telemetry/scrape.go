@@ -15,11 +15,12 @@ import (
 
 // ServeMetrics serves metrics, and dumps for thunder inspect, until Close.
 func (t *Job) ServeMetrics(addr string) error {
+	series := metrics.Handler(t.scrape,
+		metrics.Label{Name: "rank", Value: strconv.Itoa(t.cfg.Rank)},
+		metrics.Label{Name: "generation", Value: strconv.FormatUint(uint64(t.cfg.Generation), 10)},
+	)
 	s, err := metrics.Serve(addr, map[string]http.HandlerFunc{
-		"/metrics": func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-			_, _ = w.Write(t.scrape())
-		},
+		"/metrics": series.ServeHTTP,
 		"/flight": func(w http.ResponseWriter, _ *http.Request) {
 			var b bytes.Buffer
 			if err := writeDump(&b, t.Snapshot("asked for")); err != nil {
@@ -38,12 +39,8 @@ func (t *Job) ServeMetrics(addr string) error {
 	return nil
 }
 
-// scrape returns all metrics in the text format of Prometheus.
-func (t *Job) scrape() []byte {
-	e := metrics.NewEncoder(
-		metrics.Label{Name: "rank", Value: strconv.Itoa(t.cfg.Rank)},
-		metrics.Label{Name: "generation", Value: strconv.FormatUint(uint64(t.cfg.Generation), 10)},
-	)
+// scrape reports all metrics.
+func (t *Job) scrape(e *metrics.Scrape) {
 	e.Gauge("thunder_info", "What this rank is.", 1, metrics.Label{Name: "host", Value: t.cfg.Host},
 		metrics.Label{Name: "fabric", Value: t.cfg.Fabric}, metrics.Label{Name: "size", Value: strconv.Itoa(t.cfg.Size)})
 	t.scrapeOperations(e)
@@ -57,10 +54,9 @@ func (t *Job) scrape() []byte {
 	if t.cfg.Rails != nil {
 		scrapeRails(e, t.cfg.Rails())
 	}
-	return e.Bytes()
 }
 
-func (t *Job) scrapeOperations(e *metrics.Encoder) {
+func (t *Job) scrapeOperations(e *metrics.Scrape) {
 	sum := t.operations()
 	each := func(f func(label metrics.Label, k *kindMeter)) {
 		for kind := range sum.kinds {
@@ -84,7 +80,7 @@ func (t *Job) scrapeOperations(e *metrics.Encoder) {
 }
 
 // scrapePeers adds what is known of each other rank, and what crossed the links to it.
-func (t *Job) scrapePeers(e *metrics.Encoder, peers []PeerState) {
+func (t *Job) scrapePeers(e *metrics.Scrape, peers []PeerState) {
 	traffic := t.traffic()
 	each := func(f func(p *PeerState, peer, host metrics.Label)) {
 		for i := range peers {
@@ -118,7 +114,7 @@ func (t *Job) scrapePeers(e *metrics.Encoder, peers []PeerState) {
 }
 
 // scrapeRails adds the rails to each rank that has several.
-func scrapeRails(e *metrics.Encoder, list []rails.State) {
+func scrapeRails(e *metrics.Scrape, list []rails.State) {
 	for _, s := range []struct {
 		name, help string
 		value      func(r *rails.State) uint64
