@@ -99,6 +99,10 @@ func TestSwitched(t *testing.T) {
 				t.Errorf("%v\n%s", err, b.String())
 			}
 			b.Reset()
+			if err := g.WriteSVG(&b); err != nil || strings.Count(b.String(), "<line") != 2 || !strings.Contains(b.String(), ">10.77.0.0/24<") {
+				t.Errorf("%v\n%s", err, b.String())
+			}
+			b.Reset()
 			if err := g.WriteDOT(&b); err != nil || !strings.Contains(b.String(), "m1 -- n0") {
 				t.Errorf("%v\n%s", err, b.String())
 			}
