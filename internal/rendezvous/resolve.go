@@ -46,6 +46,7 @@ func Resolve(ctx context.Context, cfg Config, listen ListenFunc) (*Roster, error
 	case Coordinated:
 		roster, err := coordinate(ctx, cfg, open)
 		if err == nil {
+			roster.way = Coordinated
 			roster.Edges, err = edgesOf(cfg, nil, roster.Peers)
 			tellApart(roster.Peers)
 		}
@@ -66,7 +67,7 @@ func Resolve(ctx context.Context, cfg Config, listen ListenFunc) (*Roster, error
 	if _, err := open(peers[cfg.Rank].Addrs); err != nil {
 		return nil, err
 	}
-	return &Roster{Rank: cfg.Rank, Generation: cfg.Generation, Peers: peers, Edges: edges}, nil
+	return &Roster{Rank: cfg.Rank, Generation: cfg.Generation, Peers: peers, Edges: edges, way: cfg.Way()}, nil
 }
 
 // edgesOf returns the cables between peers: those of the configuration, else those
