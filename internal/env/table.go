@@ -9,6 +9,7 @@ const (
 	Coordinator       = "THUNDER_COORDINATOR"
 	CoordinatorServed = "THUNDER_COORDINATOR_SERVED"
 	Addr              = "THUNDER_ADDR"
+	Ports             = "THUNDER_PORTS"
 	Hostfile          = "THUNDER_HOSTFILE"
 	Edges             = "THUNDER_EDGES"
 	Generation        = "THUNDER_GENERATION"
@@ -59,6 +60,8 @@ var table = []Var{
 		About: "the launcher serves the coordinator, instead of rank 0"},
 	{Name: Addr, Part: Join, Kind: Addresses, Launcher: true, Default: "by the route",
 		About: "host:port where this rank listens, one per rail; needs a coordinator"},
+	{Name: Ports, Part: Join, Kind: PortsKind, Default: "any; 21000-29000 for a launcher's rank 0",
+		About: "ports for ranks that are given none, and for rank 0 of another launcher"},
 	{Name: Hostfile, Part: Join, Kind: Path,
 		About: "file with the addresses of all ranks, used without a coordinator"},
 	{Name: Edges, Part: Join, Kind: Text, Launcher: true, Default: "all, or the hostfile's",

@@ -60,6 +60,7 @@ func (w *Wiring) openFabric(ln *tcp.Listener, roster *rendezvous.Roster, o Confi
 		Rank: roster.Rank, Generation: roster.Generation, Token: o.Token,
 		Checksum: o.Checksum, Streams: o.Streams, Spin: spinTime, Crowded: Crowded(roster), Logger: o.Logger,
 		NoHugePages: o.NoHugePages, OnDiffer: o.Differs, Settings: settingsWith(roster, o, onShm, onRDMA), SettingsDiffer: settingsDiffer,
+		Roster: roster.Lists(),
 	}
 	var hosts []string
 	for _, p := range roster.Peers {
