@@ -8,13 +8,14 @@ import (
 	"time"
 
 	thunder "thundercollective"
+	"thundercollective/internal/leaks"
 	"thundercollective/internal/freeaddr"
 )
 
 // TestHostfilesDiffer starts two ranks with hostfiles that differ. Both say at once which
 // line differs, and what each believes; neither says that the other did not arrive.
 func TestHostfilesDiffer(t *testing.T) {
-	checkGoroutines(t)
+	leaks.Check(t)
 	a := freeaddr.Loopback(t, 5)
 	pair := func(one, two, edges string) string {
 		return fmt.Sprintf(`{"hosts":[{"name":"a","addrs":[%s]},{"name":"b","addrs":[%s]}]%s}`, one, two, edges)
