@@ -8,8 +8,8 @@ import (
 	"time"
 
 	thunder "thundercollective"
-	"thundercollective/internal/leaks"
 	"thundercollective/internal/freeaddr"
+	"thundercollective/internal/leaks"
 )
 
 // TestHostfilesDiffer starts two ranks with hostfiles that differ. Both say at once which
