@@ -2,7 +2,6 @@ package rails_test
 
 import (
 	"testing"
-	"time"
 
 	"thundercollective/fabric"
 	"thundercollective/internal/provider/rails"
@@ -11,7 +10,7 @@ import (
 // TestOnly sends over one rail alone, then the other, then both, and says so by
 // what each has carried.
 func TestOnly(t *testing.T) {
-	fs := ranks(t, 2, 2, rails.Config{Stall: time.Minute}) // no failover on a busy machine
+	fs := ranks(t, 2, 2, rails.Config{Stall: never}) // no failover on a busy machine
 	defer closeAll(t, fs)
 	a, b := join(t, fs, 1)
 	f := fs[0].(*rails.Fabric)
@@ -63,7 +62,7 @@ func TestOnly(t *testing.T) {
 
 // TestOnlyLost: the others take over from a rail that is lost.
 func TestOnlyLost(t *testing.T) {
-	fs := ranks(t, 2, 2, rails.Config{})
+	fs := ranks(t, 2, 2, rails.Config{Stall: never})
 	defer closeAll(t, fs)
 	a, b := join(t, fs, 1)
 	f, tag := fs[0].(*rails.Fabric), &fabric.Tag{}

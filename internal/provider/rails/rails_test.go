@@ -62,7 +62,7 @@ func TestConformance(t *testing.T) {
 		t.Run(fmt.Sprintf("rails=%d,streams=%d", tt.rails, tt.streams), func(t *testing.T) {
 			fabrictest.Run(t, fabrictest.Harness{
 				New: func(t testing.TB, n int) []fabric.Fabric {
-					return ranks(t, n, tt.rails, rails.Config{Streams: tt.streams})
+					return ranks(t, n, tt.rails, rails.Config{Streams: tt.streams, Stall: never})
 				},
 				Kill:  func(f fabric.Fabric) { f.(*rails.Fabric).Kill() },
 				Large: 16 << 20,
