@@ -38,7 +38,7 @@ func TestTorchrun(t *testing.T) {
 	}
 	bench := append(common(), "--no-python", ownBin(t), "bench", "allreduce", "--size", "1KiB")
 	start(t, exec.Command(torchrun, bench...)).want(t, 0, "4 ranks", "0 OK")
-	ring := append(common(), filepath.Join("..", "..", "examples", "torchrun-variables", "ring.py"))
+	ring := append(common(), filepath.Join("..", "..", "..", "examples", "torchrun-variables", "ring.py"))
 	start(t, exec.Command(torchrun, ring...)).want(t, 0, "the token went around all 4 ranks")
 }
 

@@ -209,7 +209,7 @@ func TestBadInput(t *testing.T) {
 		{"--hostfile /no/such/file -- true", 2, "/no/such/file"},
 		{"--hosts a,,b -- true", 2, "host 2"},
 		{"--hosts a:x -- true", 2, "slots"},
-		{"--hosts a --hostfile b -- true", 2, "give one of them"},
+		{"--hosts a --hostfile b -- true", 2, "use one or the other"},
 		{"--hosts a,b -n 3 -- true", 2, "2 slots"},
 		{"-n -1 -- true", 2, "-1 ranks"},
 		{"-n 2", 2, "no program"},
@@ -266,7 +266,7 @@ func TestCopy(t *testing.T) {
 
 func TestPrograms(t *testing.T) {
 	t.Parallel()
-	root := filepath.Join("..", "..")
+	root := filepath.Join("..", "..", "..")
 	allreduce := filepath.Join(t.TempDir(), "allreduce")
 	command(t, "go", "build", "-o", allreduce, "thundercollective/examples/allreduce")
 	t.Run("bench", func(t *testing.T) {
