@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -38,12 +39,40 @@ func TestFaultsWhileJoining(t *testing.T) {
 		from, _ = strconv.ParseUint(s, 10, 64)
 		stories = 1
 	}
-	for seed := from; seed < from+uint64(stories); seed++ {
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { joinStory(t, seed) })
-		if t.Failed() {
-			t.Fatalf("%s=%d replays it", seedVar, seed)
-		}
+	sideBySide(t, from, func() bool { stories--; return stories >= 0 }, joinStory)
+}
+
+// sideBySide tells stories, several at the same time because most of them wait most of
+// the time, for as long as more says so and none has failed.
+func sideBySide(t *testing.T, seed uint64, more func() bool, story func(t *testing.T, seed uint64)) {
+	var mu sync.Mutex
+	next := func() (s uint64, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		s, ok = seed, !t.Failed() && more()
+		seed++
+		return s, ok
 	}
+	atOnce := 3
+	if os.Getenv(seedVar) != "" {
+		atOnce = 1
+	}
+	var tellers sync.WaitGroup
+	for range atOnce {
+		tellers.Go(func() {
+			for s, ok := next(); ok; s, ok = next() {
+				t.Run(fmt.Sprintf("seed %d", s), func(t *testing.T) {
+					defer func() {
+						if t.Failed() {
+							t.Errorf("%s=%d replays it", seedVar, s)
+						}
+					}()
+					story(t, s)
+				})
+			}
+		})
+	}
+	tellers.Wait()
 }
 
 func joinStory(t *testing.T, seed uint64) {

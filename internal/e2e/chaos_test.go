@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -239,22 +240,31 @@ func TestRealFaults(t *testing.T) {
 		want = 1
 	}
 	times := map[string][]time.Duration{}
+	var mu sync.Mutex
 	done, starved := 0, 0
-	for seed := from; done < want && !t.Failed(); seed++ {
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			defer func() {
-				if t.Skipped() {
-					starved++
-				}
-			}()
-			done += chaosStory(t, seed, times)
-		})
-		if t.Failed() {
-			t.Errorf("%s=%d replays it", seedVar, seed)
-		}
-		if starved > 5 {
-			t.Fatal("the machine does not let processes run: too many stories ended by that")
-		}
+	more := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return done < want && starved <= 5
+	}
+	sideBySide(t, from, more, func(t *testing.T, seed uint64) {
+		took := map[string][]time.Duration{}
+		faults := 0
+		defer func() {
+			mu.Lock()
+			defer mu.Unlock()
+			done += faults
+			if t.Skipped() {
+				starved++
+			}
+			for name, list := range took {
+				times[name] = append(times[name], list...)
+			}
+		}()
+		faults = chaosStory(t, seed, took)
+	})
+	if starved > 5 {
+		t.Error("the machine does not let processes run: too many stories ended by that")
 	}
 	t.Logf("%d faults", done)
 	for _, name := range slices.Sorted(maps.Keys(times)) {

@@ -33,12 +33,8 @@ func TestRDMAFaults(t *testing.T) {
 		stories = 1
 	}
 	leaks.Check(t)
-	for seed := from; seed < from+stories; seed++ {
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { rdmaStory(t, seed) })
-		if t.Failed() {
-			t.Fatalf("%s=%d replays it", seedVar, seed)
-		}
-	}
+	told := uint64(0)
+	sideBySide(t, from, func() bool { told++; return told <= stories }, rdmaStory)
 }
 
 func rdmaStory(t *testing.T, seed uint64) {
