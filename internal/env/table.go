@@ -135,7 +135,6 @@ var table = []Var{
 	{Name: "THUNDER_FIGURES", Part: Tests, Kind: Bool, Hidden: true, About: "write the figures of the cable lab"},
 	{Name: "THUNDER_LAB_TASK", Part: Tests, Kind: Text, Hidden: true, About: "what a rank of the cable lab does"},
 	{Name: "THUNDER_TEST_ADDRS", Part: Tests, Kind: Text, Hidden: true, About: "addresses of a test's ranks"},
-	{Name: "THUNDER_TEST_ALGO", Part: Tests, Kind: Text, Hidden: true, About: "algorithm of a test's ranks"},
 	{Name: "THUNDER_TEST_FULL_DISK", Part: Tests, Kind: Text, Hidden: true, About: "marks the process whose disk is full"},
 	{Name: "THUNDER_TEST_LEAKS", Part: Tests, Kind: Text, Hidden: true, About: "marks the process that looks for leaks"},
 	{Name: "THUNDER_TEST_LINK_LOCAL_RANK", Part: Tests, Kind: Text, Hidden: true, About: "rank of the test over link-local addresses"},
