@@ -94,12 +94,12 @@ func (c *Comm) Alloc(n int) ([]byte, error) {
 	if n <= 0 {
 		return nil, fmt.Errorf("thunder: alloc of %d bytes", n)
 	}
-	return c.job.fabric.Alloc(n)
+	return c.job.memory().Alloc(n)
 }
 
 // Free gives back memory of Alloc, which must be passed as it was returned and not
 // be in use by any operation.
-func (c *Comm) Free(b []byte) error { return c.job.fabric.Free(b) }
+func (c *Comm) Free(b []byte) error { return c.job.memory().Free(b) }
 
 // Dump writes what this rank's flight recorder holds, of all groups, as JSON that
 // thunder inspect reads.
@@ -107,10 +107,10 @@ func (c *Comm) Dump(w io.Writer) error { return c.job.telemetry.Write(w) }
 
 // Traffic counts what this process has sent and received for all groups.
 func (c *Comm) Traffic() Traffic {
-	if counter, ok := c.job.fabric.(interface{ Traffic() Traffic }); ok {
-		return counter.Traffic()
+	if c.job.fabric == nil {
+		return Traffic{}
 	}
-	return Traffic{}
+	return c.job.fabric.Traffic()
 }
 
 // TrafficTo counts what this process has sent to and received from a rank of the group,

@@ -1,10 +1,12 @@
 package thunder
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"thundercollective/internal/env"
 	"thundercollective/internal/rendezvous"
@@ -104,5 +106,62 @@ func TestEnvValues(t *testing.T) {
 				t.Errorf("Init says %v, Validate %v", err, again)
 			}
 		})
+	}
+}
+
+// TestCoordinatorUnknown: a coordinator whose name does not resolve is the reason in the
+// line that says that this rank still waits, and that line comes at once.
+func TestCoordinatorUnknown(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	lines := make(lineWriter, 10)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, err := Init(ctx, Options{
+			Join:        Join{Rank: 1, Size: 2, Coordinator: "nowhere.invalid:7000"},
+			Diagnostics: Diagnostics{Logger: slog.New(slog.NewTextHandler(lines, nil))},
+		})
+		if err == nil {
+			t.Error("it starts")
+		}
+	}()
+	select {
+	case line := <-lines:
+		if !strings.Contains(line, "still waiting") || !strings.Contains(line, "nowhere.invalid") || !strings.Contains(line, "lookup") {
+			t.Errorf("got %s", line)
+		}
+	case <-time.After(8 * time.Second): // ten would be the usual time for that line
+		t.Error("no word of it")
+	}
+	cancel()
+	<-done
+}
+
+// A lineWriter passes on what is written.
+type lineWriter chan string
+
+func (w lineWriter) Write(b []byte) (int, error) {
+	select {
+	case w <- string(b):
+	default:
+	}
+	return len(b), nil
+}
+
+// TestLauncherPort: the port at which ranks of another launcher meet is logged, and is one
+// of THUNDER_PORTS.
+func TestLauncherPort(t *testing.T) {
+	vars := map[string]string{"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "10.0.0.1", "MASTER_PORT": "29511", env.Ports: "7000-7003"}
+	var out strings.Builder
+	o := Options{Diagnostics: Diagnostics{Logger: slog.New(slog.NewTextHandler(&out, nil))}}
+	cfg, err := whoAmI(o, func(name string) string { return vars[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(cfg.Coordinator, "10.0.0.1:700") || cfg.Ports != (env.PortRange{First: 7000, Last: 7003}) {
+		t.Errorf("the ranks meet at %s, and listen in %v", cfg.Coordinator, cfg.Ports)
+	}
+	if !strings.Contains(out.String(), "coordinator="+cfg.Coordinator) || !strings.Contains(out.String(), env.Ports) {
+		t.Errorf("logged %q", out.String())
 	}
 }

@@ -2,11 +2,15 @@ package thunder
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"thundercollective/internal/collective"
+	"thundercollective/internal/env"
 	"thundercollective/internal/provider/stream"
 	"thundercollective/internal/provider/tcp"
 	"thundercollective/internal/rendezvous"
@@ -44,14 +48,25 @@ func Init(ctx context.Context, o Options) (*Comm, error) {
 	defer cancel()
 	// Whoever starts ranks by hand may have forgotten one, and should not have to wait for
 	// the end to be told.
+	var why atomic.Pointer[error] // the coordinator has not been reached
 	notice := time.AfterFunc(cfg.StartTimeout/6, func() {
 		log := o.Diagnostics.Logger.With("rank", cfg.Rank)
 		if cfg.Size > 0 { // or the coordinator says how many there are
 			log = log.With("of", cfg.Size)
 		}
+		if err := why.Load(); err != nil {
+			log = log.With("coordinator", cfg.Coordinator, "cause", *err)
+		}
 		log.Warn("still waiting for the other ranks", "at_most", cfg.StartTimeout)
 	})
 	defer notice.Stop()
+	cfg.OnRetry = func(err error) {
+		first := why.Swap(&err) == nil
+		// A name that does not resolve is most likely misspelt.
+		if _, unknown := errors.AsType[*net.DNSError](err); unknown && first {
+			notice.Reset(0)
+		}
+	}
 	c, err := enter(ctx, o, cfg)
 	return c, asSettingsError(err)
 }
@@ -142,6 +157,10 @@ func whoAmI(o Options, getenv func(string) string) (rendezvous.Config, error) {
 			return cfg, &OptionError{Err: err}
 		}
 		return cfg, nil
+	}
+	if log := o.Diagnostics.Logger; log != nil && job.Coordinator != "" && cfg.Way() == rendezvous.Alone {
+		log.Info("started by another launcher; the ranks meet at a port of their own, which "+env.Ports+" can limit",
+			"launcher", job.Launcher, "rank", job.Rank, "of", job.Size, "coordinator", job.Coordinator)
 	}
 	base := rendezvous.Config{
 		Rank: job.Rank, Size: job.Size, Coordinator: job.Coordinator, Hostfile: job.Hostfile,

@@ -15,6 +15,7 @@ import (
 	"thundercollective/internal/metrics"
 	"thundercollective/internal/rendezvous"
 	"thundercollective/internal/session"
+	"thundercollective/internal/sysmem"
 	"thundercollective/internal/telemetry"
 	"thundercollective/internal/ticks"
 	"thundercollective/internal/tuning"
@@ -28,6 +29,7 @@ type job struct {
 	tuning    tuning.Job
 	wiring    *wiring.Wiring // nil for Local, and for a rank that is alone
 	fabric    fabric.Fabric  // nil for a rank that is alone
+	alone     sysmem.Pages   // memory of a rank that is
 
 	rank        int
 	generation  uint32
@@ -46,7 +48,7 @@ type job struct {
 func newJob(o Options, clock *ticks.Clock) *job {
 	return &job{
 		tuning:  tuning.Job{Algo: o.Tuning.Algo, Calibrate: o.Tuning.Calibrate, Segment: o.Tuning.Segment},
-		timeout: o.Timeout, noHugePages: o.Transport.NoHugePages, clock: clock,
+		timeout: o.Timeout, noHugePages: o.Transport.NoHugePages, alone: sysmem.Pages{NoHugePages: o.Transport.NoHugePages}, clock: clock,
 	}
 }
 
@@ -147,6 +149,20 @@ func (j *job) linkName(rank int, addrs [][]string) string {
 		s += " " + addrs[rank][0]
 	}
 	return s
+}
+
+// An allocator is where memory of Comm.Alloc comes from.
+type allocator interface {
+	Alloc(n int) ([]byte, error)
+	Free(b []byte) error
+}
+
+// memory returns the fabric's memory, or the system's for a rank that is alone.
+func (j *job) memory() allocator {
+	if j.fabric == nil {
+		return &j.alone
+	}
+	return j.fabric
 }
 
 func (j *job) fabricName() string {

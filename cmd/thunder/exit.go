@@ -14,6 +14,7 @@ import (
 	"thundercollective/internal/rendezvous"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 )
 
 // Exit codes of every verb. A verb that returns the exit code of a program it ran documents
@@ -125,7 +126,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // An interruption is the cause of a context that a signal ended.
 type interruption struct{ signal syscall.Signal }
 
-func (i *interruption) Error() string { return "interrupted by " + i.signal.String() }
+func (i *interruption) Error() string { return "interrupted by " + unix.SignalName(i.signal) }
 
 // interruptCode returns the exit code of a program that a signal ended, as shells report
 // it: 130 after Ctrl-C.

@@ -64,12 +64,13 @@ func (f *rootFlags) run(cmd *cobra.Command) error {
 
 // sentence describes a single row in one line.
 func sentence(r bench.Row) string {
+	s := fmt.Sprintf("rank %d of %d: %s of %s x %d", r.Rank, r.WorldSize, r.Mode, bench.FormatSize(float64(r.SizeBytes)), r.Iters)
 	if r.Alone {
-		return "rank 0 is alone: it sends nothing, so nothing is measured"
+		s += ": alone, it sends nothing, so nothing is measured"
+	} else {
+		s += fmt.Sprintf(" in %.3g s: %s both ways, %s each (p99 %s)",
+			r.ElapsedSecs, bench.FormatRate(r.GBps), bench.FormatMicros(r.Lat.P50), bench.FormatMicros(r.Lat.P99))
 	}
-	s := fmt.Sprintf("rank %d of %d: %s of %s x %d in %.3g s: %s both ways, %s each (p99 %s)",
-		r.Rank, r.WorldSize, r.Mode, bench.FormatSize(float64(r.SizeBytes)), r.Iters, r.ElapsedSecs,
-		bench.FormatRate(r.GBps), bench.FormatMicros(r.Lat.P50), bench.FormatMicros(r.Lat.P99))
 	if r.FinalValue != nil {
 		s += fmt.Sprintf(", first value %v", *r.FinalValue)
 	}

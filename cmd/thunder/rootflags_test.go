@@ -43,7 +43,7 @@ func TestFirstFlags(t *testing.T) {
 
 func TestFirstFlagsForPeople(t *testing.T) {
 	res := run(t, "--mode", "allreduce", "--size", "1KiB", "--iters", "2")
-	if res.code != 0 || !strings.HasPrefix(res.stdout, "rank 0 of 1: allreduce of 1 KiB x 2 in ") || !strings.Contains(res.stdout, "0 wrong") {
+	if res.code != 0 || !strings.HasPrefix(res.stdout, "rank 0 of 1: allreduce of 1 KiB x 2: alone, ") || !strings.Contains(res.stdout, "0 wrong") {
 		t.Errorf("exit code %d: %q %q", res.code, res.stdout, res.stderr)
 	}
 }

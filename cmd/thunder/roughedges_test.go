@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,5 +152,18 @@ func TestAddressSpace(t *testing.T) {
 		if code := shell.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(string(out), c.says) {
 			t.Errorf("ulimit -v %s, thunder %s: exit code %d\n%.500s", c.limit, c.args, code, out)
 		}
+	}
+}
+
+// demo leaves no file behind unless it is asked for one.
+func TestDemoDrawsOnRequest(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	d := &demo{out: io.Discard}
+	if err := d.picture(nil); err != nil {
+		t.Fatal(err)
+	}
+	if list, _ := os.ReadDir(tmp); len(list) != 0 {
+		t.Errorf("%v", list)
 	}
 }

@@ -34,7 +34,9 @@ port, at which speed, and what the cable can carry with the current configuratio
 Cables are matched by the identity that each end reports of the other, so several
 cables between two machines are distinguished, and computers behind hubs are found.
 topo reports whether the cabling is a mesh, a ring, a chain or broken, and which
-cable to add: "plug studio-a port 3 into studio-b port 2".
+cable to add: "plug studio-a port 3 into studio-b port 2". Machines without cables to
+each other that share a network, such as an Ethernet switch, are switched: the network
+carries everything, and the hostfile has the addresses in it.
 
 The hostfile of --hostfile is for 'thunder launch' and 'thunder bench'. Between two
 machines, and with --form mlx, mlx.launch accepts it too.
@@ -118,7 +120,7 @@ func (f *topoFlags) show(out io.Writer, g *topology.Graph) error {
 	case f.svg == "-" || f.hostfile == "-":
 		return nil
 	}
-	if err := g.WriteTable(out); err != nil {
+	if err := g.WriteTable(out, terminalWidth(out)); err != nil {
 		return err
 	}
 	for _, name := range []string{f.svg, f.hostfile} {

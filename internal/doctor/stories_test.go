@@ -41,7 +41,7 @@ func TestStories(t *testing.T) {
 			r := NewReport(time.Unix(1767225600, 0), "test", g, nil)
 			var b bytes.Buffer
 			b.WriteString(storyOf(t, file) + "\n$ thunder topo\n")
-			if err := g.WriteTable(&b); err != nil {
+			if err := g.WriteTable(&b, 0); err != nil {
 				t.Fatal(err)
 			}
 			b.WriteString("\n$ thunder doctor\n")

@@ -143,7 +143,7 @@ func joinEnv(t *testing.T, j *chaosJob, n int, coordinated bool) [][]string {
 	}
 	addrs := freeaddr.Loopback(t, n)
 	for r := range envs {
-		envs[r] = []string{`THUNDER_HOSTFILE=[["` + strings.Join(j.proxied(addrs, r), `"],["`) + `"]]`}
+		envs[r] = []string{"THUNDER_TEST_ADDRS=" + strings.Join(j.proxied(addrs, r), ",")}
 	}
 	return envs
 }

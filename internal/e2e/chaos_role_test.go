@@ -28,7 +28,11 @@ func chaosRole() int {
 	end := make(chan struct{})
 	go func() { io.Copy(io.Discard, os.Stdin); close(end) }()
 	ctx := context.Background()
-	world, err := thunder.Init(ctx, thunder.Options{})
+	var o thunder.Options
+	if addrs := os.Getenv("THUNDER_TEST_ADDRS"); addrs != "" { // each rank has its own ways to the others
+		o.Join.Addrs = strings.Split(addrs, ",")
+	}
+	world, err := thunder.Init(ctx, o)
 	if err != nil {
 		if missing, ok := errors.AsType[*rendezvous.MissingError](err); ok {
 			say("missing", missing.Missing)

@@ -98,7 +98,7 @@ func startChaos(t *testing.T, n int, seed uint64, env ...string) *chaosJob {
 		list := j.proxied(addrs, r)
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), roleVar+"=chaos", fmt.Sprintf("THUNDER_RANK=%d", r), "THUNDER_TOKEN=secret", "THUNDER_FABRIC=tcp",
-			`THUNDER_HOSTFILE=[["`+strings.Join(list, `"],["`)+`"]]`, fmt.Sprintf("THUNDER_TEST_SEED=%d", seed),
+			"THUNDER_TEST_ADDRS="+strings.Join(list, ","), fmt.Sprintf("THUNDER_TEST_SEED=%d", seed),
 			"THUNDER_HEARTBEAT_TIMEOUT="+chaosSilence.String(), "THUNDER_TIMEOUT=20s", "THUNDER_CHECKSUM=1")
 		cmd.Env = append(cmd.Env, env...)
 		j.start(cmd)

@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"thundercollective/internal/faultproxy"
 	"thundercollective/internal/freeaddr"
 )
 
 // TestCloseAfterLoss has a rank lose its peer, to which it has two rails, while much is
 // under way: closing does not wait for a peer that is known to be lost.
 func TestCloseAfterLoss(t *testing.T) {
-	j := &chaosJob{t: t, via: map[[2]int]*faultproxy.Proxy{}, story: "start"}
+	j := newChaosJob(t)
+	j.story = "start"
 	var list []string
 	for _, addrs := range freeaddr.Rails(t, 2) {
 		list = append(list, `["`+strings.ReplaceAll(addrs, ",", `","`)+`"]`)

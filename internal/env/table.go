@@ -9,6 +9,7 @@ const (
 	Coordinator       = "THUNDER_COORDINATOR"
 	CoordinatorServed = "THUNDER_COORDINATOR_SERVED"
 	Addr              = "THUNDER_ADDR"
+	Ports             = "THUNDER_PORTS"
 	Hostfile          = "THUNDER_HOSTFILE"
 	Edges             = "THUNDER_EDGES"
 	Generation        = "THUNDER_GENERATION"
@@ -59,6 +60,8 @@ var table = []Var{
 		About: "the launcher serves the coordinator, instead of rank 0"},
 	{Name: Addr, Part: Join, Kind: Addresses, Launcher: true, Default: "by the route",
 		About: "host:port where this rank listens, one per rail; needs a coordinator"},
+	{Name: Ports, Part: Join, Kind: PortsKind, Default: "any",
+		About: "where ranks that are given no port listen and meet: 7000-7099"},
 	{Name: Hostfile, Part: Join, Kind: Path,
 		About: "file with the addresses of all ranks, used without a coordinator"},
 	{Name: Edges, Part: Join, Kind: Text, Launcher: true, Default: "all, or the hostfile's",
@@ -132,7 +135,6 @@ var table = []Var{
 	{Name: "THUNDER_FIGURES", Part: Tests, Kind: Bool, Hidden: true, About: "write the figures of the cable lab"},
 	{Name: "THUNDER_LAB_TASK", Part: Tests, Kind: Text, Hidden: true, About: "what a rank of the cable lab does"},
 	{Name: "THUNDER_TEST_ADDRS", Part: Tests, Kind: Text, Hidden: true, About: "addresses of a test's ranks"},
-	{Name: "THUNDER_TEST_ALGO", Part: Tests, Kind: Text, Hidden: true, About: "algorithm of a test's ranks"},
 	{Name: "THUNDER_TEST_FULL_DISK", Part: Tests, Kind: Text, Hidden: true, About: "marks the process whose disk is full"},
 	{Name: "THUNDER_TEST_LEAKS", Part: Tests, Kind: Text, Hidden: true, About: "marks the process that looks for leaks"},
 	{Name: "THUNDER_TEST_LINK_LOCAL_RANK", Part: Tests, Kind: Text, Hidden: true, About: "rank of the test over link-local addresses"},

@@ -28,9 +28,10 @@ const (
 	List           // words with commas
 	Path           // a file or a folder
 	Secret         // text that is never shown
+	PortsKind      // a port, or the first and the last of several: 7000-7099
 )
 
-var kinds = [...]string{"text", "bool", "number", "duration", "choice", "address", "addresses", "listen", "list", "path", "secret"}
+var kinds = [...]string{"text", "bool", "number", "duration", "choice", "address", "addresses", "listen", "list", "path", "secret", "ports"}
 
 func (k Kind) String() string { return kinds[k] }
 
@@ -136,6 +137,8 @@ func (v *Var) want() string {
 		return "give names with commas between them"
 	case Secret:
 		return "is blank; set a secret or unset it"
+	case PortsKind:
+		return "give the first and the last port, as in 7000-7099"
 	}
 	return "give a text"
 }
@@ -169,6 +172,8 @@ func (v *Var) Check(text string) error {
 		ok = !slices.Contains(strings.Split(text, ","), "")
 	case Secret:
 		ok = strings.TrimSpace(text) != ""
+	case PortsKind:
+		_, ok = parsePorts(text)
 	}
 	if !ok {
 		return v.bad(text)

@@ -48,6 +48,8 @@ func TestCheck(t *testing.T) {
 		{Var{Name: "X", Kind: Addresses}, []string{"h:1", "h:1, i:2"}, []string{"h:1,i"}, `X is "h:1,i": write host:port, and several with commas`},
 		{Var{Name: "X", Kind: Listen}, []string{"9400", "0.0.0.0:9400"}, []string{"warp", "70000"}, `X is "warp": give a port, or host:port`},
 		{Var{Name: "X", Kind: List}, []string{"a", "a,b"}, []string{"a,,b", ","}, `X is "a,,b": give names with commas between them`},
+		{Var{Name: "X", Kind: PortsKind}, []string{"7000-7099", "7000"}, []string{"7099-7000", "0-9", "7000-", "70000", "x"},
+			`X is "7099-7000": give the first and the last port, as in 7000-7099`},
 		{Var{Name: "X", Kind: Secret}, []string{"s"}, []string{" "}, `X: is blank; set a secret or unset it`},
 	} {
 		for _, text := range tt.good {

@@ -12,11 +12,11 @@ import (
 	"thundercollective/internal/ticks"
 )
 
-// An activity is the operations of one place of a group: the collectives, or one
-// direction to one peer. It is what deadlines and the watchdog look at.
+// An activity is a sequence of operations of a group: its collectives, or its messages in
+// one direction to one peer. Deadlines are checked on it.
 //
-// Operations take turns, and who has the turn begins and ends them here, without a lock
-// and without a fence: what goes to the peers at the same time is not to be held up.
+// Operations take turns. The one that has the turn begins and ends here without a lock or
+// a fence, so as not to delay the message that is going out at the same time.
 type activity struct {
 	peer uint32 // as in a call
 	in   bool
@@ -35,7 +35,7 @@ type activity struct {
 	off   func() bool
 }
 
-// A prelude is done in the name of an operation before it is recorded.
+// A prelude is work for an operation before the operation is recorded.
 type prelude struct {
 	active bool
 	call   call
@@ -43,7 +43,7 @@ type prelude struct {
 	under  uint64
 }
 
-// A question is the last that the peers were asked about an operation.
+// A question is the last one that the peers were asked about an operation.
 type question struct {
 	seq uint64
 	at  time.Duration // after it had begun
@@ -128,8 +128,8 @@ func (t *activity) endUnder(g *Group, ctx context.Context, number uint64) {
 	}
 }
 
-// abandoned ends the operation if its ctx has ended and nobody noticed: it began in the
-// very moment.
+// abandoned ends the operation if its ctx has ended unnoticed: it began at
+// the very moment.
 func (t *activity) abandoned(g *Group) {
 	t.mu.Lock()
 	ctx, number := t.ctx, t.watching

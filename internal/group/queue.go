@@ -6,7 +6,7 @@ import (
 )
 
 // A queue lets one operation at a time run, in the order in which they entered, and
-// numbers them. Where nobody has to wait, entering and leaving are one step each.
+// numbers them. Without contention, entering and leaving take one atomic step each.
 type queue struct {
 	// The number of the last operation, above two bits: somebody has the turn, and
 	// others wait for it. The latter is never there without the former.

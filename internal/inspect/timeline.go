@@ -35,6 +35,8 @@ const (
 type label struct {
 	X, Y float64
 	Text string
+	// Anchor is the part of the text that is at X: start, middle or end.
+	Anchor string
 }
 
 // WriteTimeline writes an HTML page with the verdict, the table, and a picture of the
@@ -48,11 +50,11 @@ func (r *Report) WriteTimeline(w io.Writer) error {
 	for rank := range r.Size {
 		d := r.byRank[rank]
 		if d == nil {
-			rows = append(rows, label{0, y, fmt.Sprintf("rank %d: no dump", rank)})
+			rows = append(rows, label{0, y, fmt.Sprintf("rank %d: no dump", rank), "start"})
 			y += rowHeight
 			continue
 		}
-		rows = append(rows, label{0, y, fmt.Sprintf("rank %d %s", rank, d.Host)})
+		rows = append(rows, label{0, y, fmt.Sprintf("rank %d %s", rank, d.Host), "start"})
 		for _, g := range d.Groups {
 			for i, ops := range histories(&g) {
 				height := float64(barHeight)
@@ -76,7 +78,14 @@ func (r *Report) WriteTimeline(w io.Writer) error {
 	const ticks = 6
 	for i := range ticks {
 		part := to.Sub(from) * time.Duration(i) / (ticks - 1)
-		axis = append(axis, label{labelWidth + float64(part)*scale, y + 16, "+" + round(part).String()})
+		anchor := "middle"
+		switch i {
+		case 0:
+			anchor = "start"
+		case ticks - 1:
+			anchor = "end" // within the picture
+		}
+		axis = append(axis, label{labelWidth + float64(part)*scale, y + 16, "+" + round(part).String(), anchor})
 	}
 	return page.Execute(w, map[string]any{
 		"Report": r, "Bars": bars, "Rows": rows, "Axis": axis, "Width": pictureWidth, "Height": y + 30, "From": from.UTC().Format(time.RFC3339Nano),
@@ -134,6 +143,6 @@ svg text{font:12px system-ui,sans-serif;fill:#222}
 <svg viewBox="0 0 {{.Width}} {{.Height}}" style="width:100%;max-width:{{.Width}}px" role="img">
 {{range .Rows}}<text x="{{.X}}" y="{{down .Y}}">{{.Text}}</text>
 {{end}}{{range .Bars}}<rect class="{{.Class}}" x="{{.X}}" y="{{.Y}}" width="{{.Width}}" height="{{.Height}}"><title>{{.Text}}</title></rect>
-{{end}}{{range .Axis}}<text x="{{.X}}" y="{{.Y}}">{{.Text}}</text>
+{{end}}{{range .Axis}}<text x="{{.X}}" y="{{.Y}}" text-anchor="{{.Anchor}}">{{.Text}}</text>
 {{end}}</svg></body></html>
 `))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -38,23 +39,18 @@ func TestClock(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3 * runtime.NumCPU()))
 	begun := time.Now()
 	c := Start()
-	stop := make(chan struct{})
+	var stop atomic.Bool
 	var busy sync.WaitGroup
 	for range 3 * runtime.NumCPU() {
 		busy.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for !stop.Load() {
 			}
 		})
 	}
 	time.Sleep(10 * sampleEvery)
 	got := c.Given()
 	took := time.Since(begun)
-	close(stop)
+	stop.Store(true)
 	busy.Wait()
 	c.Stop()
 	t.Logf("%v of %v were given", got, took)

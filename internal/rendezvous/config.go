@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"thundercollective/internal/env"
 )
 
 // DefaultStartTimeout is how far apart ranks may start by default.
@@ -27,6 +29,9 @@ type Config struct {
 	// hostfile count; if there are none either, every rank reaches every other.
 	Edges string
 
+	// Ports are for listeners that may have any port; zero for no limit.
+	Ports env.PortRange
+
 	// Served means that somebody else, such as a launcher, serves Coordinator.
 	Served bool
 
@@ -35,8 +40,12 @@ type Config struct {
 	StartTimeout time.Duration // how far apart ranks may start
 	Generation   uint32        // how many times the job was restarted
 
+	// OnRetry, if set, is called with the reason why the coordinator could not be reached,
+	// before another attempt.
+	OnRetry func(error)
+
 	// Logger gets a line for each rank that the coordinator refuses, if this rank
-	// serves it. Nothing is logged if nil.
+	// serves it, and tells which ports are used. Nothing is logged if nil.
 	Logger *slog.Logger
 }
 
@@ -91,6 +100,9 @@ func (c Config) Merge(over Config) Config {
 	}
 	if over.Size != 0 {
 		c.Size = over.Size
+	}
+	if over.Ports.First != 0 {
+		c.Ports = over.Ports
 	}
 	if over.Edges != "" {
 		c.Edges = over.Edges

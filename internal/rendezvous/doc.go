@@ -32,13 +32,28 @@
 // the cable if the coordinator is reached over a cable. For other addresses, or
 // several rails, give a Config both Coordinator and one entry in Addrs.
 //
+// # Machines
+//
+// A machine is one boot of a kernel, never a name: two may have the same. Ranks that
+// register at a coordinator tell it an id that derives from their boot, and ranks of
+// containers on one machine have the same one; whether they share memory is for them to
+// find out. Ranks that are listed tell each other nothing before they connect: those of
+// one entry of a hostfile, or with an ssh host or an address in common, are on one
+// machine. Of machines with one name, the second gets "#2" after it in messages.
+//
+// # Ports
+//
+// A rank listens at the ports that it is given. Where it may choose, because there is a
+// coordinator, it listens at any free port, or at the first free one of Config.Ports.
+//
 // # Failure
 //
 // Nothing waits forever. Config.StartTimeout limits how far apart ranks may start.
 // When it has passed, every rank that did start gets the same *MissingError, which
 // names the missing ranks. Ranks that disagree about the size or the generation, or
-// that claim the same rank, get an error that names both. Resolve and Join list the
-// other errors.
+// that claim the same rank, get an error that names both. Ranks whose hostfiles differ
+// find out when they connect, and both say in which line (see Roster.Lists). Resolve and
+// Join list the other errors.
 //
 // # Security
 //

@@ -26,6 +26,7 @@ func FromEnv(getenv func(string) string) (Config, error) {
 		Coordinator:  r.Text(env.Coordinator),
 		Served:       r.Bool(env.CoordinatorServed),
 		Hostfile:     r.Text(env.Hostfile),
+		Ports:        r.Ports(env.Ports),
 		Edges:        r.Text(env.Edges),
 		Token:        readToken(r),
 		Insecure:     r.Bool(env.Insecure),

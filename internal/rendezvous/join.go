@@ -42,6 +42,9 @@ type JoinConfig struct {
 	// connection.
 	Listen func(ip string) (addrs []string, err error)
 
+	// OnRetry, if set, is called with the error of an attempt, before another one.
+	OnRetry func(error)
+
 	dial func(ctx context.Context, addr string) (net.Conn, error) // for tests
 }
 
@@ -116,6 +119,9 @@ func Join(ctx context.Context, cfg JoinConfig) (*Roster, error) {
 		}
 		if time.Until(j.deadline) <= pause {
 			return nil, &UnreachableError{Coordinator: cfg.Coordinator, Waited: j.deadline.Sub(j.start), Err: err}
+		}
+		if cfg.OnRetry != nil {
+			cfg.OnRetry(err)
 		}
 		timer := time.NewTimer(pause)
 		select {

@@ -18,8 +18,8 @@ func TestOwnMachine(t *testing.T) {
 	if boot := bootID(); boot == "" || strings.Contains(id, boot[:8]) {
 		t.Errorf("boot id %q, machine %q", boot, id)
 	}
-	if interfacesID() == "" || interfacesID() != interfacesID() {
-		t.Errorf("interfaces %q", interfacesID())
+	if one, two := interfacesID(), interfacesID(); one == "" || one != two {
+		t.Errorf("interfaces %q, then %q", one, two)
 	}
 	for _, bad := range []string{"", "ubuntu", id + "00", id[2:], "zz" + id[2:]} {
 		if validMachine(bad) {

@@ -62,3 +62,8 @@ func (l *memListener) Close() error {
 }
 
 func (l *memListener) Addr() net.Addr { return &net.UnixAddr{Name: "mem"} }
+
+// failing is a dial that fails.
+func failing(err error) func(context.Context, string) (net.Conn, error) {
+	return func(context.Context, string) (net.Conn, error) { return nil, err }
+}

@@ -31,9 +31,12 @@ func Resolve(ctx context.Context, cfg Config, listen ListenFunc) (*Roster, error
 		if err := CheckExposure(at, cfg.Token, cfg.Insecure); err != nil {
 			return nil, err
 		}
-		addrs, err := listen(at)
+		addrs, err := within(cfg.Ports, listen)(at)
 		if err != nil {
 			return nil, fmt.Errorf("rank %d cannot listen: %w", cfg.Rank, err)
+		}
+		if cfg.Logger != nil {
+			cfg.Logger.Info("listening for the other ranks", "rank", cfg.Rank, "at", addrs)
 		}
 		return addrs, nil
 	}
@@ -46,6 +49,7 @@ func Resolve(ctx context.Context, cfg Config, listen ListenFunc) (*Roster, error
 	case Coordinated:
 		roster, err := coordinate(ctx, cfg, open)
 		if err == nil {
+			roster.way = Coordinated
 			roster.Edges, err = edgesOf(cfg, nil, roster.Peers)
 			tellApart(roster.Peers)
 		}
@@ -66,7 +70,7 @@ func Resolve(ctx context.Context, cfg Config, listen ListenFunc) (*Roster, error
 	if _, err := open(peers[cfg.Rank].Addrs); err != nil {
 		return nil, err
 	}
-	return &Roster{Rank: cfg.Rank, Generation: cfg.Generation, Peers: peers, Edges: edges}, nil
+	return &Roster{Rank: cfg.Rank, Generation: cfg.Generation, Peers: peers, Edges: edges, way: cfg.Way()}, nil
 }
 
 // edgesOf returns the cables between peers: those of the configuration, else those
@@ -124,7 +128,7 @@ func coordinate(ctx context.Context, cfg Config, open ListenFunc) (*Roster, erro
 	}
 	roster, err := Join(ctx, JoinConfig{
 		Coordinator: cfg.Coordinator, Rank: cfg.Rank, Size: cfg.Size, Token: cfg.Token,
-		Generation: cfg.Generation, Timeout: cfg.startTimeout(), Host: hostname(),
+		Generation: cfg.Generation, Timeout: cfg.startTimeout(), Host: hostname(), OnRetry: cfg.OnRetry,
 		Listen: func(ip string) ([]string, error) {
 			at := cfg.listenAddrs()
 			if at == nil {

@@ -14,6 +14,8 @@ type Roster struct {
 	// Edges are the cables between the ranks. If there are none, every rank reaches
 	// every other. Ranks of one machine need no cable.
 	Edges []Edge
+
+	way Way // how the ranks were found
 }
 
 // SameMachine reports whether two ranks are on one machine. Whether they can share

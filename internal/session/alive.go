@@ -8,8 +8,8 @@ import (
 	"thundercollective/internal/liveness"
 )
 
-// alive is this rank's part in finding out who is dead: package liveness with a
-// clock, and with the control channel as its voice.
+// alive is this rank's part in deciding which ranks are dead: package liveness, with a
+// clock, and with the control channel to tell the others.
 type alive struct {
 	session *Session
 	cfg     liveness.Config

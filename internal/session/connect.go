@@ -19,10 +19,10 @@ import (
 // is refused, without consequences for the job.
 type Joining struct {
 	mu     sync.Mutex
-	cancel context.CancelCauseFunc // nil while nobody waits
+	cancel context.CancelCauseFunc // nil until begin
 	here   map[int]bool            // ranks that have been met
 	over   bool
-	why    *differsError // who differs, if anybody does
+	why    *differsError // the rank that differs, if one does
 }
 
 // A differsError ends the wait for a rank that runs with incompatible settings.
@@ -79,7 +79,7 @@ func (m *Joining) giveUp() {
 	time.AfterFunc(tellTime, func() { cancel(why) })
 }
 
-// end has everybody be there, or nobody wait any more.
+// end ends the joining: all ranks are there, or this one has given up.
 func (m *Joining) end() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -158,9 +158,9 @@ func (s *Session) absent(cause error, errs []error) error {
 	return fmt.Errorf("%w: %w", missing, first)
 }
 
-// regret tells the ranks that are there for whom this one waited in vain, or who differs
-// from it, before it leaves: they may have met the missing rank, and would blame this one;
-// and they need not wait for one that differs.
+// regret tells the ranks that are there why this one gives up: which rank is missing, or
+// differs. They may have met the missing rank and would blame this one; and they need not
+// wait for a rank that differs.
 func (s *Session) regret(err error) {
 	var n *notice
 	if missing, ok := errors.AsType[*rendezvous.MissingError](err); ok {
@@ -176,7 +176,7 @@ func (s *Session) regret(err error) {
 	defer cancel()
 	for _, p := range s.control.peers {
 		if p != nil && p.link != nil {
-			_ = fabric.Send(ctx, p.link, &noticeTag, out[:]) // who cannot be told has left, too
+			_ = fabric.Send(ctx, p.link, &noticeTag, out[:]) // a rank that cannot be told has left, too
 		}
 	}
 }

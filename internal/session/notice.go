@@ -67,7 +67,7 @@ func (n *notice) encode(b *[noticeSize]byte) {
 }
 
 // parseNotice reads one back. Any bytes give a notice; unknown kinds are ignored
-// by who hears them.
+// by those that receive them.
 func parseNotice(b *[noticeSize]byte) *notice {
 	le := binary.LittleEndian
 	return &notice{
@@ -87,7 +87,8 @@ func putText(b []byte, s string) {
 
 func getText(b []byte) string { return string(b[1 : 1+min(int(b[0]), len(b)-1)]) }
 
-// noticeOf says to others why a group ended; nil for what concerns only this rank.
+// noticeOf returns the notice that tells others why a group ended; nil if the reason
+// concerns only this rank.
 func noticeOf(group uint32, err error) *notice {
 	switch e := err.(type) {
 	case *failure.PeerLostError:
@@ -105,7 +106,7 @@ func noticeOf(group uint32, err error) *notice {
 	return nil
 }
 
-// err is the error that a notice of the group's end stands for.
+// err returns the error that a notice of a group's end carries.
 func (n *notice) err() error {
 	switch n.kind {
 	case noticeMismatch:
@@ -129,7 +130,7 @@ func noticeOfMember(group uint32, m *membership.Message) *notice {
 	return &notice{kind: noticeMember, group: group, seq: uint64(m.Kind), rankA: m.Ballot, rankB: m.Last, text: string(m.Set.Bytes())}
 }
 
-// member is what noticeOfMember carried, without its ends.
+// member returns what noticeOfMember carried, without sender and receiver.
 func (n *notice) member() membership.Message {
 	return membership.Message{Kind: membership.Kind(n.seq), Ballot: n.rankA, Last: n.rankB, Set: membership.SetFrom([]byte(n.text))}
 }

@@ -50,7 +50,7 @@ type Config struct {
 	Rank       int
 	Generation uint32
 	Hosts      []string   // by rank
-	Addrs      [][]string // where each rank listens, by rank; empty where nobody does
+	Addrs      [][]string // where each rank listens, by rank; empty where it does not
 	Timeout    time.Duration
 
 	HeartbeatTimeout time.Duration // after which a silent rank is taken for dead

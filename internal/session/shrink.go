@@ -101,7 +101,7 @@ func (a *agreements) of(id uint32) *shrinking {
 	return a.list[id]
 }
 
-// poke has all agreements look at who is gone.
+// poke makes all agreements look again at which ranks are gone.
 func (a *agreements) poke() {
 	a.mu.Lock()
 	list := slices.Collect(maps.Values(a.list))
@@ -111,7 +111,7 @@ func (a *agreements) poke() {
 	}
 }
 
-// poke has the agreement look at who is gone.
+// poke makes the agreement look again at which ranks are gone.
 func (s *shrinking) poke() {
 	select {
 	case s.wake <- struct{}{}:
@@ -119,7 +119,7 @@ func (s *shrinking) poke() {
 	}
 }
 
-// gone are the ranks of the group that have left or died.
+// gone returns the ranks of the group that have left or died.
 func (s *shrinking) gone() (set membership.Set) {
 	for r, world := range s.group.Ranks() {
 		if world != s.session.cfg.Rank && s.session.control.gone(world) != nil {
@@ -171,7 +171,7 @@ func (s *shrinking) run(ctx context.Context) (membership.Set, error) {
 	}
 }
 
-// late is the error of an agreement that took too long.
+// late returns the error of an agreement that took too long.
 func (s *shrinking) late(cause error, begun time.Time) error {
 	j := s.session
 	if !errors.Is(cause, context.DeadlineExceeded) {
@@ -186,7 +186,7 @@ func (s *shrinking) late(cause error, begun time.Time) error {
 	return e
 }
 
-// do uses the machine and sends what it has to say.
+// do uses the machine and sends the messages that it produces.
 func (s *shrinking) do(f func(*membership.Machine)) {
 	s.mu.Lock()
 	f(s.machine)

@@ -18,7 +18,7 @@ func (a *alive) watch() {
 				g.Check()
 			}
 		}
-		// Not at once: a timer that is due is run by whoever selects it, and with the race
+		// Not at once: a timer that is due runs in the goroutine that selects it, and with the race
 		// detector two of those in one bubble of synctest crash each other (Go 1.26).
 		timer.Reset(max(min(a.next(), watchEvery), time.Nanosecond))
 		select {

@@ -95,7 +95,11 @@ func TestSwitched(t *testing.T) {
 				t.Errorf("kind %q: addresses %v, want %v", kind, h.Hosts[1].Addrs, want)
 			}
 			var b bytes.Buffer
-			if err := g.WriteTable(&b); err != nil || strings.Contains(b.String(), "No cable") || strings.Count(b.String(), "joined by") != networks {
+			if err := g.WriteTable(&b, 0); err != nil || strings.Contains(b.String(), "No cable") || strings.Count(b.String(), "joined by") != networks {
+				t.Errorf("%v\n%s", err, b.String())
+			}
+			b.Reset()
+			if err := g.WriteSVG(&b); err != nil || strings.Count(b.String(), "<line") != 2 || !strings.Contains(b.String(), ">10.77.0.0/24<") {
 				t.Errorf("%v\n%s", err, b.String())
 			}
 			b.Reset()

@@ -162,7 +162,12 @@ func (g *Graph) Sentence() string {
 	case Chain:
 		return "Chain: " + g.walk(false)
 	case Switched:
-		return fmt.Sprintf("Switched: all %d machines are joined by %s.", n, g.common()[0].String())
+		who := fmt.Sprintf("all %d machines", n)
+		if n == 2 {
+			who = "both machines"
+		}
+		network := g.common()[0]
+		return fmt.Sprintf("Switched: %s are joined by %s.", who, network.String())
 	case Branched:
 		return "Branched: every machine can be reached, but neither ring nor chain visits them all."
 	}

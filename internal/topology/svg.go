@@ -35,6 +35,7 @@ func (g *Graph) WriteSVG(w io.Writer) error {
 	b.WriteString(`<defs><filter id="lift" x="-20%" y="-20%" width="140%" height="150%"><feDropShadow dx="0" dy="3" stdDeviation="5" flood-color="#1b2430" flood-opacity=".16"/></filter></defs>` + "\n")
 	fmt.Fprintf(&b, `<rect class="page" width="%.0f" height="%.0f"/>`+"\n", d.w, height)
 	g.svgHead(&b, d)
+	g.svgSwitch(&b, d)
 	for _, wr := range d.wires {
 		svgWire(&b, &wr)
 	}
@@ -71,6 +72,26 @@ func (g *Graph) svgHead(b *bytes.Buffer, d *drawing) {
 		size = 15 * (d.w - 64) / textWidth(g.Sentence(), size)
 	}
 	svgText(b, 32, 74, size, "soft", "start", "400", g.Sentence())
+}
+
+// svgSwitch draws the network of machines on a switch: a sign in the middle, joined to each
+// of them.
+func (g *Graph) svgSwitch(b *bytes.Buffer, d *drawing) {
+	if g.Shape.Name != Switched {
+		return
+	}
+	var middle point
+	for _, c := range d.cards {
+		middle = middle.add(c.centre().scale(1 / float64(len(d.cards))))
+	}
+	network := g.common()[0]
+	b.WriteString(`<g class="switch" stroke="#5d6875" stroke-width="3">` + "\n")
+	for _, c := range d.cards {
+		fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`+"\n", middle.x, middle.y, c.centre().x, c.centre().y)
+	}
+	sign := around(middle, textWidth(network.Prefix.String(), 12)+20, 30)
+	fmt.Fprintf(b, `<rect class="card" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="8"/></g>`+"\n", sign.x, sign.y, sign.w, sign.h)
+	svgText(b, middle.x, middle.y+4.5, 12, "ink", "middle", "600", network.Prefix.String())
 }
 
 // footLines returns the sentences below the picture.

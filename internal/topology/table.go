@@ -5,32 +5,34 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"thundercollective/internal/plural"
 	"thundercollective/internal/topology/probe"
 )
 
 // WriteTable writes the graph as text: machines, cables, shape, advice, and what could
-// not be read.
-func (g *Graph) WriteTable(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "MACHINE\tMODEL\tCPU\tMEMORY\tOS\tTHUNDERBOLT\tRDMA")
+// not be read. Tables omit columns to fit lines of width characters; 0 is no limit.
+func (g *Graph) WriteTable(w io.Writer, width int) error {
+	rows := [][]string{{"MACHINE", "MODEL", "CPU", "MEMORY", "OS", "THUNDERBOLT", "RDMA"}}
 	for _, m := range g.Machines {
 		if m.Lost != "" {
-			fmt.Fprintf(t, "%s\tdid not answer\n", m.Host)
+			rows = append(rows, []string{m.Host, "did not answer"})
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Host, shorten(dash(m.Model), 26), shorten(dash(m.CPU.Model), 26), Memory(m.Memory), System(m), portSummary(m), rdmaSummary(m))
+		rows = append(rows, []string{m.Host, shorten(dash(m.Model), 26), shorten(dash(m.CPU.Model), 26), Memory(m.Memory), System(m), portSummary(m), rdmaSummary(m)})
 	}
-	if err := t.Flush(); err != nil {
+	if g.lost() == 0 {
+		rows = fit(rows, width, "MODEL", "OS", "CPU", "MEMORY")
+	} else { // their second column is not the model
+		rows = fit(rows, width, "OS", "CPU", "MEMORY")
+	}
+	if err := writeRows(w, rows); err != nil {
 		return err
 	}
-	g.writeCables(t)
-	fmt.Fprintln(t)
-	if err := t.Flush(); err != nil {
+	if err := g.writeCables(w, width); err != nil {
 		return err
 	}
+	fmt.Fprintln(w)
 	fmt.Fprintln(w, g.Sentence())
 	for _, p := range g.Plug {
 		fmt.Fprintf(w, "  To make it a %s: %s.\n", p.For, p)
@@ -55,20 +57,33 @@ func (g *Graph) others() []Network {
 	return slices.DeleteFunc(slices.Clone(g.Networks), func(n Network) bool { return n.Prefix == named })
 }
 
-func (g *Graph) writeCables(w io.Writer) {
+// lost returns the number of machines that did not answer.
+func (g *Graph) lost() int {
+	n := 0
+	for _, m := range g.Machines {
+		if m.Lost != "" {
+			n++
+		}
+	}
+	return n
+}
+
+func (g *Graph) writeCables(w io.Writer, width int) error {
 	if g.Shape.Name == Switched {
-		return
+		return nil
 	}
 	if len(g.Cables) == 0 {
-		fmt.Fprintln(w, "\nNo cable between computers found.")
-		return
+		_, err := fmt.Fprintln(w, "\nNo cable between computers found.")
+		return err
 	}
-	fmt.Fprintln(w, "\nFROM\tINTERFACE\tTO\tINTERFACE\tSPEED\tKIND\tCARRIES\tMATCHED BY\tVIA")
+	rows := [][]string{{"FROM", "INTERFACE", "TO", "INTERFACE", "SPEED", "KIND", "CARRIES", "MATCHED BY", "VIA"}}
 	for i := range g.Cables {
 		c := &g.Cables[i]
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.A.place(), dash(c.A.Interface), c.B.place(), dash(c.B.Interface),
-			dash(c.Speed()), c.Label(), c.Carries(), c.Match, dash(strings.Join(c.Via, ", ")))
+		rows = append(rows, []string{c.A.place(), dash(c.A.Interface), c.B.place(), dash(c.B.Interface),
+			dash(c.Speed()), c.Label(), c.Carries(), c.Match, dash(strings.Join(c.Via, ", "))})
 	}
+	fmt.Fprintln(w)
+	return writeRows(w, fit(rows, width, "MATCHED BY", "VIA", "KIND"))
 }
 
 // place returns the end without its interface, which has a column of its own.

@@ -60,6 +60,7 @@ func (w *Wiring) openFabric(ln *tcp.Listener, roster *rendezvous.Roster, o Confi
 		Rank: roster.Rank, Generation: roster.Generation, Token: o.Token,
 		Checksum: o.Checksum, Streams: o.Streams, Spin: spinTime, Crowded: Crowded(roster), Logger: o.Logger,
 		NoHugePages: o.NoHugePages, OnDiffer: o.Differs, Settings: settingsWith(roster, o, onShm, onRDMA), SettingsDiffer: settingsDiffer,
+		Roster: roster.Lists(),
 	}
 	var hosts []string
 	for _, p := range roster.Peers {
@@ -113,9 +114,8 @@ func neighbours(roster *rendezvous.Roster) int {
 	return here
 }
 
-// streamsFor returns how many connections to open to each peer: as many as the options
-// say; otherwise the usual number, but one where a rank has no processors to spare
-// for the goroutines of more.
+// streamsFor returns how many connections to open to each peer: what the options say, else
+// the default, or one where a rank has no processors to spare for the goroutines of more.
 func streamsFor(roster *rendezvous.Roster, o Config) int {
 	switch {
 	case o.Streams > 0:

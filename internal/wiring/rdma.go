@@ -33,7 +33,7 @@ func openRDMA(boot fabric.Fabric, roster *rendezvous.Roster, o Config) (fabric.F
 
 // deviceRow names this rank's RDMA devices for each peer: as the options say, the
 // hostfile, or the launcher (MLX_IBV_DEVICES, which 'thunder launch' sets too). It
-// is nil if nobody says anything.
+// is nil if none of them does.
 func deviceRow(roster *rendezvous.Roster, o Config, getenv func(string) string) ([][]string, error) {
 	row := make([][]string, roster.Size())
 	switch file := getenv("MLX_IBV_DEVICES"); {

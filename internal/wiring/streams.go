@@ -58,7 +58,7 @@ func streamCables(roster *rendezvous.Roster, o Config) ([][]stream.Config, error
 }
 
 // besideAddresses makes sure that a cable for streams joins ranks which are joined
-// otherwise too: connections are made, and peers watched, over TCP.
+// by addresses too: connections are made, and peers watched, over TCP.
 func besideAddresses(roster *rendezvous.Roster, e rendezvous.Edge) error {
 	if !e.Stream() || slices.ContainsFunc(roster.Edges, func(o rendezvous.Edge) bool {
 		return !o.Stream() && min(o.A, o.B) == min(e.A, e.B) && max(o.A, o.B) == max(e.A, e.B)

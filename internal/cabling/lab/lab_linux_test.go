@@ -167,7 +167,7 @@ func TestBadInput(t *testing.T) {
 		{"a rank is out of reach", []string{"10.90.0.1:7400", "10.90.0.2:7400", "10.90.1.2:7400"}, "0-1",
 			[]string{"from rank 0 on 10.90.0.1", "to rank 2 on 10.90.1.2", "edges"}},
 		{"a cable to nobody", []string{"10.90.0.1:7400", "10.90.0.2:7400", "10.90.1.2:7400"}, "0-1,1-2,2-5",
-			[]string{"no rank 5 among 3"}},
+			[]string{"no rank 5 in a job of 3"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			text, err := json.Marshal(task{Addrs: tt.addrs, Edges: tt.edges})

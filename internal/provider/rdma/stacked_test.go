@@ -163,4 +163,3 @@ func TestRegister(t *testing.T) {
 		t.Error(err)
 	}
 }
-

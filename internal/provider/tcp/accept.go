@@ -79,6 +79,9 @@ func (f *Fabric) greet(g *guest) {
 		p, err = f.admit(h)
 		return err
 	})
+	if rosterDiffers(err) {
+		err = fmt.Errorf("refused rank %d at %s: %w", proved.From, c.RemoteAddr(), f.cfg.Roster.Answer(c, f.cfg.Rank, int(proved.From)))
+	}
 	f.admission.leave(g)
 	if err != nil && onward != nil {
 		f.relays.drop(onward)
@@ -122,7 +125,7 @@ func (f *Fabric) differs(proved handshake.Hello, err error) bool {
 		return false
 	}
 	switch rejected.Code {
-	case handshake.WrongSize, handshake.WrongRank, handshake.Other:
+	case handshake.WrongSize, handshake.WrongRank, handshake.RosterDiffers, handshake.Other:
 		return true
 	}
 	return false
@@ -165,6 +168,8 @@ func (f *Fabric) checkHello(h handshake.Hello) error {
 		return reject(handshake.WrongSize, "rank %d was started with world size %d, rank %d with %d", f.cfg.Rank, f.Size(), h.From, h.Size)
 	case h.Generation != f.cfg.Generation:
 		return reject(handshake.WrongGeneration, "rank %d is of generation %d, rank %d of %d", f.cfg.Rank, f.cfg.Generation, h.From, h.Generation)
+	case !handshake.SumsAgree(h.Roster, f.cfg.Roster.Sum()):
+		return reject(handshake.RosterDiffers, "the hostfiles, address lists or cables of rank %d and rank %d differ; give all ranks the same", f.cfg.Rank, h.From)
 	case int(h.To) != f.cfg.Rank:
 		return reject(handshake.WrongRank, "this is rank %d, not rank %d; the ranks' address lists differ", f.cfg.Rank, h.To)
 	}

@@ -211,7 +211,11 @@ func (a *admission) log(l *slog.Logger, now time.Time) {
 	}
 	a.logged, a.since = now, a.failed
 	a.mu.Unlock()
-	l.Warn("connections refused", "count", n, "last", last)
+	about := []any{"count", n}
+	if last != "" { // unknown if all were refused before their handshake
+		about = append(about, "last", last)
+	}
+	l.Warn("connections refused", about...)
 }
 
 // troubles describes the refused connections, if there were any.

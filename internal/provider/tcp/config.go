@@ -60,6 +60,9 @@ type Config struct {
 	// SettingsDiffer explains to the users of ranks a and b in what their settings
 	// differ, in at most handshake.MaxText bytes. If nil, the text shows the bits.
 	SettingsDiffer func(a int, settingsA uint8, b int, settingsB uint8) string
+	// Roster is what the peers must have been told about the job too; nil if there is
+	// nothing to compare.
+	Roster *handshake.Roster
 	// HandshakeTimeout bounds how long a connection may take to prove itself;
 	// 5 s if 0.
 	HandshakeTimeout time.Duration

@@ -109,7 +109,7 @@ func (f *Fabric) hello(purpose uint8, to int, ch fabric.Channel, stream, streams
 	return handshake.Hello{
 		Purpose: purpose, Generation: f.cfg.Generation,
 		From: uint32(f.cfg.Rank), To: uint32(to), Size: uint32(f.Size()),
-		Channel: uint32(ch), Stream: uint16(stream), Streams: uint8(streams), Settings: f.settings(to),
+		Channel: uint32(ch), Stream: uint16(stream), Streams: uint8(streams), Settings: f.settings(to), Roster: f.cfg.Roster.Sum(),
 	}
 }
 
@@ -129,7 +129,7 @@ func (f *Fabric) dialOnce(ctx context.Context, path *Path, hello handshake.Hello
 		err = f.askRelay(c, path, hello)
 	}
 	if err == nil {
-		err = handshake.Dial(c, hello, f.cfg.Token)
+		err = f.introduce(c, hello)
 	}
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
@@ -139,6 +139,22 @@ func (f *Fabric) dialOnce(ctx context.Context, path *Path, hello handshake.Hello
 		return nil, err
 	}
 	return c, nil
+}
+
+// introduce performs the handshake with the rank at the other end of a connection.
+func (f *Fabric) introduce(c *net.TCPConn, hello handshake.Hello) error {
+	err := handshake.Dial(c, hello, f.cfg.Token)
+	if rosterDiffers(err) {
+		err = f.cfg.Roster.Compare(c, f.cfg.Rank, int(hello.To))
+	}
+	return err
+}
+
+// rosterDiffers reports whether a peer was refused because the two were told different
+// things about the job.
+func rosterDiffers(err error) bool {
+	rejected, ok := errors.AsType[*handshake.RejectedError](err)
+	return ok && rejected.Code == handshake.RosterDiffers
 }
 
 // turnedAway reports whether an error of dialling means that the peer, or whoever is in

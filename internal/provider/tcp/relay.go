@@ -28,7 +28,7 @@ const (
 
 // askRelay asks the rank at the other end of c for the way to hello.To.
 func (f *Fabric) askRelay(c *net.TCPConn, path *Path, hello handshake.Hello) error {
-	return handshake.Dial(c, f.hello(handshake.PurposeRelay, path.Via, fabric.Channel(hello.To), 0, 1), f.cfg.Token)
+	return f.introduce(c, f.hello(handshake.PurposeRelay, path.Via, fabric.Channel(hello.To), 0, 1))
 }
 
 // openRelay opens the way on to the rank that an authenticated hello names. What

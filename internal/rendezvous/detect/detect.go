@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"thundercollective/internal/env"
 )
 
 // DefaultPort is the port of rank 0 if it has a network address of its own, as a pod
@@ -161,9 +163,17 @@ func (r *reader) number(name, v string) int {
 }
 
 // coordinatorAt returns the address of a coordinator on host, with a port derived from
-// seed.
-func coordinatorAt(host string, seed ...any) string {
+// seed: one of those that the user allows, if any.
+func (r *reader) coordinatorAt(host string, seed ...any) string {
 	h := fnv.New32a()
 	fmt.Fprint(h, seed...)
-	return net.JoinHostPort(host, strconv.Itoa(portBase+int(h.Sum32()%portCount)))
+	first, count := portBase, portCount
+	if p := r.ports(); p.First != 0 {
+		first, count = p.First, p.Last-p.First+1
+	}
+	return net.JoinHostPort(host, strconv.Itoa(first+int(h.Sum32()%uint32(count))))
 }
+
+// ports returns the ports that the user allows; zero for all. Whoever reads the other
+// variables of a rank reports if the value is wrong.
+func (r *reader) ports() env.PortRange { return (&env.Reader{Getenv: r.Getenv}).Ports(env.Ports) }

@@ -19,10 +19,12 @@
 // variable.
 //
 // The project's own variables (THUNDER_*) are not read here, except for the world size,
-// which Kubernetes does not provide; the caller lets them override the result.
+// which Kubernetes does not provide, and the ports; the caller lets them override the
+// result.
 //
 // Ports that all ranks must know in advance are derived from the job's identity, in a
-// range that neither Linux nor macOS assigns by itself. A batch script that srun did not
+// range that neither Linux nor macOS assigns by itself: 21001 to 29000, or that of
+// THUNDER_PORTS. torchrun listens on MASTER_PORT itself, so that cannot be the one. A batch script that srun did not
 // start is not a rank, although Slurm sets SLURM_PROCID in it.
 //
 // Open MPI gives all ranks of a job the same random transport key. The job's token is

@@ -41,7 +41,11 @@ func kubernetes(r *reader) Job {
 	} else if job.Size > 1 && !r.absent {
 		r.fail("HOSTNAME", host, "the pod has no headless service: set subdomain (Job) or serviceName (StatefulSet)")
 	}
-	job.Coordinator = net.JoinHostPort(first, strconv.Itoa(DefaultPort))
+	port := DefaultPort
+	if p := r.ports(); p.First != 0 {
+		port = p.First
+	}
+	job.Coordinator = net.JoinHostPort(first, strconv.Itoa(port))
 	return job
 }
 

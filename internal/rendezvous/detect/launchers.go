@@ -18,7 +18,7 @@ func torchrun(r *reader) Job {
 		Rank:        r.count("RANK"),
 		Size:        r.count("WORLD_SIZE"),
 		LocalRank:   r.optional("LOCAL_RANK"),
-		Coordinator: coordinatorAt(r.required("MASTER_ADDR"), "torchrun", port, r.Getenv("TORCHELASTIC_RUN_ID"), restarts),
+		Coordinator: r.coordinatorAt(r.required("MASTER_ADDR"), "torchrun", port, r.Getenv("TORCHELASTIC_RUN_ID"), restarts),
 		Generation:  uint32(restarts),
 	}
 }
@@ -40,7 +40,7 @@ func openMPI(r *reader) Job {
 		host = mpirunHost(r.Getenv("OMPI_MCA_orte_hnp_uri"))
 	}
 	if host != "" {
-		job.Coordinator = coordinatorAt(host, "mpirun", id, key)
+		job.Coordinator = r.coordinatorAt(host, "mpirun", id, key)
 	}
 	return job
 }
@@ -69,7 +69,7 @@ func hydra(r *reader) Job {
 		LocalRank: r.optional("MPI_LOCALRANKID"),
 	}
 	if r.optional("MPI_LOCALNRANKS") == job.Size {
-		job.Coordinator = coordinatorAt(loopback, "hydra", r.Getppid())
+		job.Coordinator = r.coordinatorAt(loopback, "hydra", r.Getppid())
 	}
 	return job
 }
@@ -86,7 +86,7 @@ func srun(r *reader) Job {
 	if r.count("SLURM_STEP_NUM_NODES") > 1 {
 		host = firstHost(r.required("SLURM_STEP_NODELIST"))
 	}
-	job.Coordinator = coordinatorAt(host, "srun", r.Getenv("SLURM_JOB_ID"), "/", r.Getenv("SLURM_STEP_ID"), "/", job.Generation)
+	job.Coordinator = r.coordinatorAt(host, "srun", r.Getenv("SLURM_JOB_ID"), "/", r.Getenv("SLURM_STEP_ID"), "/", job.Generation)
 	return job
 }
 
@@ -125,10 +125,10 @@ func mlxLaunch(r *reader) Job {
 		if err != nil {
 			r.fail("MLX_JACCL_COORDINATOR", addr, "not host:port")
 		}
-		job.Coordinator = coordinatorAt(host, "jaccl", addr)
+		job.Coordinator = r.coordinatorAt(host, "jaccl", addr)
 	default:
 		job.Size = r.count("MLX_WORLD_SIZE")
-		job.Coordinator = coordinatorAt(r.required("NCCL_HOST_IP"), "nccl", r.required("NCCL_PORT"))
+		job.Coordinator = r.coordinatorAt(r.required("NCCL_HOST_IP"), "nccl", r.required("NCCL_PORT"))
 	}
 	return job
 }

@@ -45,6 +45,9 @@
 //   - A dialer that finds the acceptor's MAC wrong tells the acceptor, so that both
 //     ends report the token mismatch and neither waits for its deadline.
 //
+// If the ends were told different things about the job, such as hostfiles that differ,
+// the verdict says so, and they exchange what differs (see Roster) before both hang up.
+//
 // The connection is not encrypted afterwards: somebody who can alter packets between
 // two honest ranks can alter the payload.
 //

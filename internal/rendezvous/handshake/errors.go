@@ -59,6 +59,7 @@ const (
 	DuplicateRank        // the dialer's rank is connected already
 	WrongRank            // the dialer's rank, or the one it wants, is wrong here
 	Busy                 // not now; a later attempt may succeed
+	RosterDiffers        // the ends were told different things about the job; see Roster
 	Other                // see the text
 	codeAuth             // the proof was wrong; becomes an AuthError
 	codeLast        = codeAuth
@@ -76,6 +77,8 @@ func (c Code) String() string {
 		return "wrong rank"
 	case Busy:
 		return "busy"
+	case RosterDiffers:
+		return "different roster"
 	case Other:
 		return "other"
 	}

@@ -18,7 +18,7 @@ func FuzzHello(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if again := encodeHello(h, nonce(w[36:])); again != w {
+		if again := encodeHello(h, nonce(w[44:])); again != w {
 			t.Errorf("%x decodes to %+v, which encodes to %x", w, h, again)
 		}
 	})

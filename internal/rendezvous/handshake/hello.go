@@ -7,14 +7,14 @@ import (
 
 // Version is the protocol version that this package speaks. Ranks of different versions
 // refuse each other.
-const Version = 1
+const Version = 2
 
 // magic starts the first message of either end. Its first byte is not ASCII, so a peer
 // that speaks a text protocol is recognised at its first byte.
 const magic = "\xf4thunder"
 
 const (
-	nonceSize = 32
+	nonceSize = 24
 	macSize   = 32
 	headSize  = len(magic) + 4 // magic, version, kind, purpose
 	helloSize = 68
@@ -40,6 +40,7 @@ type Hello struct {
 	Stream     uint16 // number of this stream in the link (PurposeLink)
 	Streams    uint8  // how many streams the dialer opens (PurposeLink)
 	Settings   uint8  // what both ends must share (PurposeLink, PurposeRail); opaque to this package
+	Roster     uint64 // Sum of the dialer's Roster; 0 if it has none
 }
 
 type (
@@ -68,7 +69,8 @@ func encodeHello(h Hello, n nonce) helloWire {
 	be.PutUint32(w[28:], h.Channel)
 	be.PutUint16(w[32:], h.Stream)
 	w[34], w[35] = h.Settings, h.Streams
-	copy(w[36:], n[:])
+	be.PutUint64(w[36:], h.Roster)
+	copy(w[44:], n[:])
 	return w
 }
 
@@ -88,6 +90,7 @@ func parseHello(w *helloWire) (Hello, *ProtocolError) {
 		Stream:     be.Uint16(w[32:]),
 		Settings:   w[34],
 		Streams:    w[35],
+		Roster:     be.Uint64(w[36:]),
 	}
 	if h.Purpose < PurposeLink || h.Purpose > PurposeRelay {
 		return Hello{}, &ProtocolError{Reason: fmt.Sprintf("asks for the unknown purpose %d", h.Purpose)}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 const (
@@ -114,19 +113,14 @@ func parseVerdict(w *verdictWire) (Code, string, *ProtocolError) {
 
 // cutText cuts s to MaxText bytes, between two runes, and makes it safe to print: valid
 // UTF-8 without control characters.
-func cutText(s string) string {
-	s = strings.Map(func(r rune) rune {
+func cutText(s string) string { return cutTo(printable(s), MaxText) }
+
+// printable makes s valid UTF-8 without control characters.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(s, "?"))
-	if len(s) <= MaxText {
-		return s
-	}
-	s = s[:MaxText]
-	for !utf8.ValidString(s) {
-		s = s[:len(s)-1]
-	}
-	return s
 }
