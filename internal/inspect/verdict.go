@@ -142,7 +142,7 @@ func (r *Report) seenAfter(rank, other int, o *recorder.Operation) bool {
 // absence names ranks that have not started an operation in which others wait.
 func (r *Report) absence(id uint32) string {
 	waiting, late := r.late(id)
-	if waiting == nil || waiting.Took < tooLong && (!r.failed(id) || r.aborted(id)) {
+	if waiting == nil || waiting.Took < tooLong && (!r.failed(id) || aborted(r.byRank, id)) {
 		return ""
 	}
 	text := fmt.Sprintf("%s had not called operation #%d, %s, while others waited in it for %v", ranks(late), waiting.Seq, waiting.Call, waiting.Took.Round(time.Millisecond))
@@ -155,8 +155,8 @@ func (r *Report) absence(id uint32) string {
 
 // aborted reports whether a rank ended the group on purpose. Others that had just called
 // something then did not wait for it.
-func (r *Report) aborted(id uint32) bool {
-	for _, d := range r.byRank {
+func aborted(dumps map[int]*recorder.Dump, id uint32) bool {
+	for _, d := range dumps {
 		if g := of(d, id); g != nil && g.Failure != nil && g.Failure.Kind == "abort" {
 			return true
 		}

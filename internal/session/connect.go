@@ -30,7 +30,13 @@ type differsError struct{ error }
 
 func (e *differsError) Unwrap() error { return e.error }
 
-// reason says in what it differs, and leaves out how that was found.
+// vague reports whether the reason does not say in what the ranks differ.
+func (e *differsError) vague() bool {
+	rejected, ok := errors.AsType[*handshake.RejectedError](e.error)
+	return ok && rejected.Vague
+}
+
+// reason returns in what it differs, and leaves out how that was found.
 func (e *differsError) reason() string {
 	if rejected, ok := errors.AsType[*handshake.RejectedError](e.error); ok {
 		return rejected.Text
@@ -60,7 +66,13 @@ func (m *Joining) Differs(rank int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case m.over || m.here[rank] || m.why != nil:
+	case m.over || m.here[rank]:
+	case m.why != nil:
+		// A link of several connections is refused several times, and ends the others
+		// with the first answer: a vague reason gives way to one that says more.
+		if m.why.vague() {
+			m.why.error = err
+		}
 	case m.cancel == nil:
 		m.why = &differsError{err}
 	default:
@@ -75,8 +87,11 @@ const tellTime = 500 * time.Millisecond
 
 // giveUp ends the wait, soon. The caller holds mu.
 func (m *Joining) giveUp() {
-	cancel, why := m.cancel, m.why
-	time.AfterFunc(tellTime, func() { cancel(why) })
+	time.AfterFunc(tellTime, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.cancel(m.why)
+	})
 }
 
 // end ends the joining: all ranks are there, or this one has given up.

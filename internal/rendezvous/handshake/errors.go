@@ -90,6 +90,9 @@ func (c Code) String() string {
 type RejectedError struct {
 	Code Code
 	Text string // at most MaxText bytes of it reach the dialer
+	// Vague is set if the ends lost contact before they knew in what they differ. Another
+	// connection of the same two may tell.
+	Vague bool
 }
 
 func (e *RejectedError) Error() string {

@@ -156,7 +156,7 @@ func (r *Roster) Answer(conn io.ReadWriter, self, peer int) error {
 
 // differ is what is known if the ends could not find out in what they differ.
 func differ(err error) error {
-	return &RejectedError{Code: RosterDiffers, Text: fmt.Sprintf("the ranks' hostfiles, address lists or cables differ (%v); give all ranks the same", err)}
+	return &RejectedError{Code: RosterDiffers, Vague: true, Text: fmt.Sprintf("the ranks' hostfiles, address lists or cables differ (%v); give all ranks the same", err)}
 }
 
 // differs explains that two ranks have different values of l. The lower rank comes first,
