@@ -91,7 +91,7 @@ func TestWrongOracle(t *testing.T) {
 	toOracle, oracle := tcp(t)
 	acc := acceptOn(oracle, "k", func(h Hello) error {
 		if h.To != 3 {
-			return &RejectedError{WrongRank, "this is rank 3"}
+			return &RejectedError{Code: WrongRank, Text: "this is rank 3"}
 		}
 		return nil
 	})

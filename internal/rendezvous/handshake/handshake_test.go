@@ -143,12 +143,12 @@ func TestAdmitRefuses(t *testing.T) {
 		admit error
 		want  RejectedError
 	}{
-		{"typed", &RejectedError{WrongSize, "4 ranks here, 5 there"}, RejectedError{WrongSize, "4 ranks here, 5 there"}},
-		{"plain", errors.New("no"), RejectedError{Other, "no"}},
-		{"long", &RejectedError{Busy, long}, RejectedError{Busy, long[:MaxText]}},
-		{"unprintable", &RejectedError{DuplicateRank, "a\x1b[2Jb\xff"}, RejectedError{DuplicateRank, "a [2Jb?"}},
-		{"zero code is no ok", &RejectedError{Text: "hm"}, RejectedError{Other, "refused: hm"}},
-		{"internal code", &RejectedError{Code: codeAuth, Text: "hm"}, RejectedError{Other, "refused: hm"}},
+		{"typed", &RejectedError{Code: WrongSize, Text: "4 ranks here, 5 there"}, RejectedError{Code: WrongSize, Text: "4 ranks here, 5 there"}},
+		{"plain", errors.New("no"), RejectedError{Code: Other, Text: "no"}},
+		{"long", &RejectedError{Code: Busy, Text: long}, RejectedError{Code: Busy, Text: long[:MaxText]}},
+		{"unprintable", &RejectedError{Code: DuplicateRank, Text: "a\x1b[2Jb\xff"}, RejectedError{Code: DuplicateRank, Text: "a [2Jb?"}},
+		{"zero code is no ok", &RejectedError{Text: "hm"}, RejectedError{Code: Other, Text: "refused: hm"}},
+		{"internal code", &RejectedError{Code: codeAuth, Text: "hm"}, RejectedError{Code: Other, Text: "refused: hm"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
