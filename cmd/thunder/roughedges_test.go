@@ -55,7 +55,7 @@ func TestSimilar(t *testing.T) {
 func TestOutputLost(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip(err)
+		t.Skipf("SKIPPED: needs /dev/full: %v", err)
 	}
 	defer full.Close()
 	for _, args := range []string{"topo", "env", "--help", "setup --root " + storyDir + "two-macs-one-cable.txtar", "bench barrier --fabric mem --iters 1"} {

@@ -43,7 +43,7 @@ func TestPortsWithin(t *testing.T) {
 	}
 }
 
-// TestUnknownCoordinator: whoever waits learns at the first attempt that the name of the
+// TestUnknownCoordinator: a rank that waits learns at the first attempt that the name of the
 // coordinator does not resolve.
 func TestUnknownCoordinator(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, j *job) {
