@@ -108,7 +108,7 @@ func (m *Meter) bench(ctx context.Context, g *topology.Graph, cable int, transpo
 	if limit == "" {
 		limit = "64MiB"
 	}
-	args := []string{"bench", "ping-pong", "--world-size", "2", "--fabric", fabric, "--num-streams", "4", "--max", limit, "--json"}
+	args := []string{"bench", "ping-pong", "--world-size", "2", "--fabric", fabric, "--num-streams", "4", "--max", limit, "--factor", "4", "--check", "ends", "--json"}
 	for _, a := range addrs {
 		args = append(args, "--addr", netip.AddrPortFrom(a, port).String())
 	}
