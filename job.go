@@ -62,7 +62,7 @@ func (j *job) sessionConfig(o Options, roster *rendezvous.Roster) session.Config
 		}
 	}
 	return session.Config{
-		Fabric: j.fabric, Rank: j.rank, Generation: j.generation, Hosts: j.hosts, Addrs: addrs, Timeout: j.timeout,
+		Fabric: j.fabric, Rank: j.rank, Hosts: j.hosts, Addrs: addrs, Timeout: j.timeout,
 		HeartbeatTimeout: o.heartbeatTimeout(roster), Log: j.log,
 		LinkName: func(rank int) string { return j.linkName(rank, addrs) },
 		Relays:   func(rank int) []int { return j.wiring.Relays(j.rank, rank) },

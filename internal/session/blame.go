@@ -19,9 +19,9 @@ func BlameFile(getenv func(string) string) string {
 	return file
 }
 
-// blame passes the rank that a failure blames, and why, on to the launcher, unless that is this
+// Blame passes the rank that a failure blames, and why, on to the launcher, unless that is this
 // rank. Where that cannot be written, the launcher goes by the order in which ranks end.
-func (s *Session) blame(err error) {
+func (s *Session) Blame(err error) {
 	if rank, ok := failure.Culprit(err); ok && rank != s.cfg.Rank && s.cfg.BlameFile != "" {
 		if err := blame.Write(s.cfg.BlameFile, rank, strings.TrimPrefix(err.Error(), "thunder: ")); err != nil {
 			s.cfg.Log.Debug("the launcher cannot be told whom this rank blames", "err", err)

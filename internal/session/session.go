@@ -46,12 +46,11 @@ type Group interface {
 
 // Config describes a session.
 type Config struct {
-	Fabric     fabric.Fabric // nil for a rank that is alone
-	Rank       int
-	Generation uint32
-	Hosts      []string   // by rank
-	Addrs      [][]string // where each rank listens, by rank; empty where it does not
-	Timeout    time.Duration
+	Fabric  fabric.Fabric // nil for a rank that is alone
+	Rank    int
+	Hosts   []string   // by rank
+	Addrs   [][]string // where each rank listens, by rank; empty where it does not
+	Timeout time.Duration
 
 	HeartbeatTimeout time.Duration // after which a silent rank is taken for dead
 	Grace            time.Duration // for a rank to be heard of at all
@@ -111,7 +110,7 @@ func New(cfg Config) *Session {
 func (s *Session) Join(ctx context.Context) error {
 	if err := s.connect(ctx); err != nil {
 		s.regret(err)
-		s.blame(err)
+		s.Blame(err)
 		s.stop()
 		s.wg.Wait()
 		return err
@@ -210,6 +209,3 @@ func (s *Session) Announce(id uint32, ranks []int, err error) {
 		s.control.tellRanks(ranks, n)
 	}
 }
-
-// Blame passes the rank that a failure blames on to the launcher of this rank.
-func (s *Session) Blame(err error) { s.blame(err) }
